@@ -13,10 +13,10 @@ import numpy as np
 
 import npcompile
 from benchmarks.workers import burst
-from npcompile.backends.cpu.compile import Loaded, load
-from npcompile.backends.cpu.divided import PIECES
-from npcompile.runtime import pool
-from npcompile.runtime.cache import compiled
+from npcompile.backends.cpu.kernels.parallel_reductions import PIECES
+from npcompile.backends.cpu.loader.compile import Loaded, load
+from npcompile.runtime.cache.disk import compiled
+from npcompile.runtime.threads import pool
 
 
 def copy(a: Any, out: Any) -> Any:

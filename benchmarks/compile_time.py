@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import npcompile
-import npcompile.special.library
+import npcompile.special.scipy_records
 import npcompile.tracing.tracer  # fills the records
 from benchmarks.run import versions
 from npcompile.core.paths import import_path

@@ -17,8 +17,8 @@ from functools import cache
 import numpy as np
 
 from benchmarks.joining import frequency
-from npcompile.backends.cpu.compile import Loaded, load
-from npcompile.runtime.cache import compiled
+from npcompile.backends.cpu.loader.compile import Loaded, load
+from npcompile.runtime.cache.disk import compiled
 
 ROUNDS, SERIES = 100, 200
 PATIENCE = 0.1  # seconds

@@ -28,7 +28,7 @@ import numpy as np
 import npcompile
 from benchmarks import vector_math
 from benchmarks.vector_math import Arrays, Call
-from npcompile.runtime import pool
+from npcompile.runtime.threads import pool
 
 #: threads of numba's that wait for work leave the processor to others
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")

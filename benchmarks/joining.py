@@ -17,9 +17,9 @@ import time
 
 import numpy as np
 
-from npcompile.backends.cpu.compile import Loaded, load
-from npcompile.runtime import pool
-from npcompile.runtime.cache import compiled
+from npcompile.backends.cpu.loader.compile import Loaded, load
+from npcompile.runtime.cache.disk import compiled
+from npcompile.runtime.threads import pool
 
 CALLS, SERIES = 200, 10
 EDGES = (1, 5, 10, 20, 50, 100)  # microseconds

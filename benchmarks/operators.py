@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import npcompile
-from npcompile.runtime import pool
+from npcompile.runtime.threads import pool
 
 SIZES = [10, 100, 1000, 10**5, 10**6]
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]

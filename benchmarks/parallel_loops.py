@@ -22,7 +22,7 @@ import numpy as np
 import npcompile
 from benchmarks.corpus import helpers
 from benchmarks.programs import PROGRAMS, Program
-from npcompile.runtime import pool
+from npcompile.runtime.threads import pool
 
 CALLS, SERIES, TIMES = 6, 3, 3  # TIMES the size of the benchmark
 SAID = re.compile(r"the iterations of the loop in line (\d+) run in parallel")

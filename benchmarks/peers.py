@@ -13,7 +13,7 @@ import numpy as np
 
 import npcompile
 from benchmarks.cases import Case
-from npcompile.runtime import pool
+from npcompile.runtime.threads import pool
 
 Maker = Callable[[Case], Callable[..., Any] | None]
 

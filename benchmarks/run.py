@@ -22,7 +22,7 @@ from benchmarks import start as starts
 from benchmarks.cases import CASES
 from benchmarks.peers import PEERS, installed
 from benchmarks.workers import measure, started
-from npcompile.runtime import pool
+from npcompile.runtime.threads import pool
 
 SIZES = [10**5, 10**6, 10**7]
 

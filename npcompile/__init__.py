@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from npcompile.core.errors import DeterminismError as DeterminismError
     from npcompile.core.logs import set_logs as set_logs
     from npcompile.core.parallel import prange as prange
-    from npcompile.runtime.pool import get_num_threads as get_num_threads
-    from npcompile.runtime.pool import set_num_threads as set_num_threads
+    from npcompile.runtime.threads.pool import get_num_threads as get_num_threads
+    from npcompile.runtime.threads.pool import set_num_threads as set_num_threads
 else:
     __version__ = "0.1.0"
 

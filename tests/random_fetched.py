@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 
 from npcompile import jit
-from npcompile.tracing import fetching
+from npcompile.tracing import unboxed_lists
 from tests.random_containers import main, tally
 from tests.random_programs import difference, run
 
@@ -115,7 +115,7 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
     return found
 
 
-@patch.object(fetching, "PACKED", 64)
+@patch.object(unboxed_lists, "PACKED", 64)
 def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
     """What differs in a program, or an empty string; the longest lists are not copied."""
     source = write(seed)

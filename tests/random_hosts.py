@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from npcompile import jit
-from npcompile.tracing import stretches
+from npcompile.tracing import graph_breaks
 from tests import random_loops
 from tests.random_programs import HELPERS, Writer, main
 
@@ -192,6 +192,6 @@ def main_loops() -> None:
 
 
 if __name__ == "__main__":
-    stretches.MANY = 0  # as if small arrays were worth the way
+    graph_breaks.MANY = 0  # as if small arrays were worth the way
     np.set_printoptions(precision=4)
     main_loops() if "--loops" in sys.argv else main(HostWriter)

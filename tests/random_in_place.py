@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from npcompile import jit
-from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.program.ir import flat
-from npcompile.runtime.pool import get_num_threads, set_num_threads
-from npcompile.schedule import cuts, rolling
+from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
+from npcompile.schedule.fusion import array_cuts, ring_buffers
 from tests.random_turns import bits, campaign
 
 CUT = 4  # rows that every window lacks
@@ -175,17 +175,17 @@ def plain(value: Any) -> Any:
 @contextmanager
 def small_parts() -> Iterator[None]:
     """Parts, blocks and jobs as small as they can be."""
-    before = {name: getattr(rolling, name) for name in SMALL}
-    rest = cuts.BLOCK, kernels.PARALLEL_WORK, get_num_threads()
+    before = {name: getattr(ring_buffers, name) for name in SMALL}
+    rest = array_cuts.BLOCK, kernel_functions.PARALLEL_WORK, get_num_threads()
     for name, number in SMALL.items():
-        setattr(rolling, name, number)
-    cuts.BLOCK, kernels.PARALLEL_WORK = 300, 0
+        setattr(ring_buffers, name, number)
+    array_cuts.BLOCK, kernel_functions.PARALLEL_WORK = 300, 0
     try:
         yield
     finally:
         for name, number in before.items():
-            setattr(rolling, name, number)
-        cuts.BLOCK, kernels.PARALLEL_WORK = rest[:2]
+            setattr(ring_buffers, name, number)
+        array_cuts.BLOCK, kernel_functions.PARALLEL_WORK = rest[:2]
         set_num_threads(rest[2])
 
 

@@ -27,10 +27,10 @@ from npcompile.core.errors import Refused
 from npcompile.graph.interpret import CheckFailed, _GraphRun
 from npcompile.graph.ir import StaticObject
 from npcompile.graph.verify import verify
-from npcompile.runtime.resume import Activation, resume
-from npcompile.schedule import lanes
+from npcompile.python.values import NULL
+from npcompile.runtime.versions.resume import Activation, resume
+from npcompile.schedule.loops import vector_loops
 from npcompile.tracing.retries import trace
-from npcompile.tracing.values import NULL
 from tests.support_arrays import meaning
 
 INTS, FLOATS = ("i", "k", "m"), ("x", "y")
@@ -349,7 +349,7 @@ def check_compiled(seed: int, counts: Counter[str], reasons: Counter[str]) -> st
     exec(compile(source, f"<loops {seed}>", "exec"), scope)
     function = scope["f"]
     compiled = jit(function, cache=False)
-    lanes.MANY = seed % 3 * 8  # so that kernels run, too, on short arrays
+    vector_loops.MANY = seed % 3 * 8  # so that kernels run, too, on short arrays
     for q in (0, 1, 2, 3, 6, 2**62):
         theirs = arguments(q)
         want = _outcome(function, *theirs)

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from npcompile import jit
-from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.program.ir import For, flat
-from npcompile.runtime import pool
-from npcompile.schedule import attempts
+from npcompile.runtime.threads import pool
+from npcompile.schedule.loops import interruptible_loops
 
 LONG = 10  # lines from which on no further block begins
 
@@ -328,8 +328,8 @@ def campaign(check: Callable[[int, Counter[str]], str], source: Callable[[int], 
 
 
 def main() -> None:
-    kernels.PARALLEL_WORK = attempts.LEAST = 0  # threads for the smallest work
-    attempts.TIMES = 0
+    kernel_functions.PARALLEL_WORK = interruptible_loops.LEAST = 0  # threads for the smallest work
+    interruptible_loops.TIMES = 0
     pool.set_num_threads(3)
     campaign(check, write)
 

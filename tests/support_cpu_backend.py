@@ -5,7 +5,7 @@ import ctypes
 import numpy as np
 
 from npcompile.backends import cpu
-from npcompile.backends.cpu.frame import FrameLayout
+from npcompile.backends.cpu.llvm.frame import FrameLayout
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Symbol, symbol
 from npcompile.program.ir import (
@@ -23,7 +23,7 @@ from npcompile.program.ir import (
     ScalarResult,
     Store,
 )
-from npcompile.runtime import memory
+from npcompile.runtime.memory import recycled
 
 TARGETS = [t for t in dict.fromkeys(map(cpu.target, ("default", "avx2"))) if t.width >= 32]
 
@@ -41,7 +41,7 @@ class Runner:
         self.code = cpu.compile(emitted.text, target, emitted.optimise)
         self.keep = [self.prepare(o) for o in emitted.objects]
         objects = {f"obj.{n}": id(o) for n, o in enumerate(self.keep)}
-        memory.ensure()
+        recycled.ensure()
         self.loaded = cpu.load(self.code, objects)
         self.body = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(self.loaded["body"])
 

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.compile import compile, load
-from npcompile.backends.cpu.frame import FrameLayout
-from npcompile.backends.cpu.symbols import descr
+from npcompile.backends.cpu.llvm.frame import FrameLayout
+from npcompile.backends.cpu.loader.compile import compile, load
+from npcompile.backends.cpu.loader.symbols import descr
 from npcompile.core.sizes import Predicate, Size, Symbol, symbol
 from npcompile.graph.types import PYTHON, Array, Scalar, contiguous
+from npcompile.guards.sources import Arg, Leaf
 from npcompile.program.ir import Buffer, Program, Result
-from npcompile.runtime import building, memory
-from npcompile.runtime.callable import FunctionBase, install
-from npcompile.runtime.entry import emit_entry
-from npcompile.runtime.state import EntryState, Signature
-from npcompile.runtime.writer import Writer, combine
-from npcompile.tracing.sources import Arg, Leaf
+from npcompile.runtime.entry import result_building
+from npcompile.runtime.entry.entry_code import emit_entry
+from npcompile.runtime.entry.function_writer import Writer, combine
+from npcompile.runtime.entry.state import EntryState, Signature
+from npcompile.runtime.memory import recycled
+from npcompile.runtime.unsafe.native_functions import FunctionBase, install
 
 F8 = np.dtype("f8")
 
@@ -123,10 +124,10 @@ class Entry:
         frame = body.frame if body is not None else FrameLayout(program)
         text = (body or Body(frame)).text(status)
         self.state = EntryState(
-            signature, type(self).python, exit, same, building.constants(program.result),
-            building.builder(program.result),
+            signature, type(self).python, exit, same, result_building.constants(program.result),
+            result_building.builder(program.result),
         )
-        memory.ensure()  # entries call functions of its module
+        recycled.ensure()  # entries call functions of its module
         self.code = compile(combine(emit_entry(signature, program, frame), text))
         self.loaded = load(self.code, {"npc.state": self.state.address})
         self.function: Any = Probe()

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from npcompile.backends.cpu import gil
-from npcompile.backends.cpu.symbols import register
-from npcompile.backends.cpu.text import LLVMFunction, literal
+from npcompile.backends.cpu.llvm.text import LLVMFunction, literal
+from npcompile.backends.cpu.loader.symbols import register
+from npcompile.backends.cpu.parallel import gil
 
 #: what uses Python, and what does not
 _PYTHON = ("Py", "_Py", "npc_new_array", "draw.")

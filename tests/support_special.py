@@ -11,7 +11,7 @@ import numpy as np
 
 from npcompile.ops.record import OPERATORS
 
-importlib.import_module("npcompile.special.library")
+importlib.import_module("npcompile.special.scipy_records")
 
 Samples = tuple[np.ndarray, ...]
 

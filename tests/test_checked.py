@@ -7,7 +7,7 @@ import pytest
 
 import npcompile
 from npcompile import jit
-from npcompile.runtime.checked import checked
+from npcompile.runtime.versions.checked import checked
 
 
 def test_a_message_says_function_place_size_and_count() -> None:

@@ -14,10 +14,12 @@ import pytest
 import npcompile as npc
 from npcompile.api import ufuncs
 from npcompile.core.config import modes
-from npcompile.runtime import algebra, cache, memory
+from npcompile.runtime.cache import disk
+from npcompile.runtime.memory import recycled
+from npcompile.runtime.versions import linalg_code
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-LOCKS = (modes._lock, algebra._lock, ufuncs._lock, memory._lock, cache._counting)
+LOCKS = (modes._lock, linalg_code._lock, ufuncs._lock, recycled._lock, disk._counting)
 
 
 @contextmanager
@@ -55,7 +57,7 @@ def test_a_child_waits_for_no_thread_of_its_parent() -> None:
                 with npc.deterministic():
                     fine = bool((npc.jit(lambda x: x * 3)(x) == x * 3).all())
                 fine &= bool((npc.jit(lambda x: x @ x.T)(x) == x @ x.T).all())
-                fine &= memory.empty((3,), np.dtype("f8")).shape == (3,)
+                fine &= recycled.empty((3,), np.dtype("f8")).shape == (3,)
             finally:
                 os._exit(0 if fine else 1)
         assert os.waitpid(child, 0)[1] == 0

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from npcompile.backends.cpu.frame import DONE, SHORT
+from npcompile.backends.cpu.llvm.frame import DONE, SHORT
 from npcompile.core.paths import import_path
 from npcompile.core.sizes import floordiv, largest, mod, smallest, symbol
 from npcompile.graph.ir import Geometry, HostCall
@@ -242,7 +242,7 @@ def test_host_call_keeps_flags():
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda t: t.cpu)
 def test_threads_give_the_same(target):
-    from npcompile.runtime import pool
+    from npcompile.runtime.threads import pool
 
     if not pool.supported():
         pytest.skip("no threads here")

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from npcompile.backends.cpu.frame import DONE
+from npcompile.backends.cpu.llvm.frame import DONE
 from npcompile.core.sizes import symbol
 from npcompile.program.interpret import interpret
 from npcompile.program.ir import (

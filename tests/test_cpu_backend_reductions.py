@@ -180,7 +180,7 @@ def test_ties_zeros_and_nans(kind, target):
 @targets
 @pytest.mark.parametrize("kind", KINDS)
 def test_threads_change_no_bit(kind, target):
-    from npcompile.runtime import pool
+    from npcompile.runtime.threads import pool
 
     if not pool.supported():
         pytest.skip("no threads here")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from npcompile.backends.cpu import symbols
+from npcompile.backends.cpu.loader import symbols
 
 
 def test_numpy_api_positions_are_those_of_the_header():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.runtime import draws
+from npcompile.runtime.random import draws
 
 METHODS: list[tuple[Callable[..., Any], str, tuple[float, ...]]] = [
     (draws._random, "random", ()),
@@ -237,7 +237,7 @@ def test_wrong_parameters(given: Any) -> None:
 
 def test_calls_in_programs_are_drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """What stands for a library's function is called in its place."""
-    from npcompile.runtime import quick
+    from npcompile.runtime.versions import fast_calls
 
     path, sizes = "numpy.random.Generator.standard_normal", []
 
@@ -245,7 +245,7 @@ def test_calls_in_programs_are_drawn_here(monkeypatch: pytest.MonkeyPatch) -> No
         sizes.append(size)
         return draws.FUNCTIONS[path](rng, size)
 
-    monkeypatch.setitem(quick.FUNCTIONS, path, counted)
+    monkeypatch.setitem(fast_calls.FUNCTIONS, path, counted)
     compiled = jit(lambda rng, n: rng.standard_normal((n, 5)).sum(), cache=False)
     plain, mine = np.random.default_rng(3), np.random.default_rng(3)
     for _ in range(2):

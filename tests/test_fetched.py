@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.graph import objects
-from npcompile.tracing import fetching
+from npcompile.runtime.unsafe import object_memory
+from npcompile.tracing import unboxed_lists
 from tests import random_fetched
 
-pytestmark = pytest.mark.skipif(not objects.readable(), reason="another Python's objects")
+pytestmark = pytest.mark.skipif(not object_memory.readable(), reason="another Python's objects")
 
 
 def total(p):
@@ -297,7 +297,7 @@ def nested(p, n):
 ], ids=["floats", "ints", "large", "bools", "both", "numpy", "zeros"])
 def test_lists_are_copied_where_loops_in_loops_read_them(held):
     compiled = jit(nested)
-    for some in (held, held * (fetching.PACKED // len(held)), held * 30, [held[0]], []):
+    for some in (held, held * (unboxed_lists.PACKED // len(held)), held * 30, [held[0]], []):
         for n in (0, 1, 2, 40):
             got, want = compiled(some, n), nested(some, n)
             assert got[1] is some
@@ -314,12 +314,12 @@ def test_only_short_lists_are_copied():
 
     compiled = jit(f)
     p = [k * 7 % 50 / 4 for k in range(50)]
-    for count in (fetching.PACKED, fetching.PACKED - 1, 40):
+    for count in (unboxed_lists.PACKED, unboxed_lists.PACKED - 1, 40):
         assert compiled(p, p * 20 + [1.5] * (count - 1000) if count > 999 else p) > 0
     assert compiled.cache_info().compiled == 1
-    assert f"q has at most {fetching.PACKED} items" in str(compiled.explain(p, p))
+    assert f"q has at most {unboxed_lists.PACKED} items" in str(compiled.explain(p, p))
     assert "p has at most" not in str(compiled.explain(p, p))
-    q = [0.5] * (fetching.PACKED + 1)
+    q = [0.5] * (unboxed_lists.PACKED + 1)
     assert compiled(p, q) == f(p, q)
     assert compiled(p, p) == f(p, p)
     assert compiled.cache_info().compiled == 2

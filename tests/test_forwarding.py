@@ -11,9 +11,9 @@ import pytest
 
 import npcompile
 from npcompile import jit
-from npcompile.runtime import forwarding
-from npcompile.runtime.dispatch import FASTER
-from npcompile.runtime.forwarding import PATIENCE, UNSEEN
+from npcompile.runtime.versions import forwarding
+from npcompile.runtime.versions.dispatch import FASTER
+from npcompile.runtime.versions.forwarding import PATIENCE, UNSEEN
 
 X = np.arange(6.0)
 

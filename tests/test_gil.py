@@ -368,7 +368,7 @@ def test_versions_may_be_withdrawn_meanwhile() -> None:
 START = """
 import os, threading, time, warnings
 import numpy as np
-import npcompile.runtime.frames  # else a thread may be importing it when another one forks
+import npcompile.runtime.entry.frames  # else a thread may be importing it when another one forks
 from npcompile import jit
 warnings.simplefilter("ignore")
 

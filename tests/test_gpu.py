@@ -31,7 +31,7 @@ from npcompile.graph.ir import Subprogram
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.subprograms import repeat
 from npcompile.program.interpret import interpret
-from npcompile.runtime.interpreted import made
+from npcompile.runtime.versions.interpreted import made
 from tests.random_programs import difference, write
 from tests.random_programs import run as outcome
 from tests.support_cpu_backend import elementwise, same, together

@@ -172,7 +172,7 @@ def test_writes_before_a_check_that_fails():
 
 
 def test_more_items_than_the_columns_have_room_for(monkeypatch):
-    monkeypatch.setattr("npcompile.tracing.growing.CAPACITY", 4)
+    monkeypatch.setattr("npcompile.tracing.vectors.CAPACITY", 4)
 
     def f(a):
         found = []

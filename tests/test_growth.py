@@ -12,8 +12,8 @@ import pytest
 
 import npcompile
 from benchmarks.growth import arguments, function
-from npcompile.backends.cpu.text import LLVMModule
-from npcompile.runtime.writer import METADATA, combine
+from npcompile.backends.cpu.llvm.text import LLVMModule
+from npcompile.runtime.entry.function_writer import METADATA, combine
 
 #: twice the size takes at most so many times the work
 GROWTH = 2.3

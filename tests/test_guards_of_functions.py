@@ -14,7 +14,7 @@ import scipy.special as sp
 
 import npcompile
 from npcompile import jit
-from npcompile.runtime.dispatch import Dispatcher
+from npcompile.runtime.versions.dispatch import Dispatcher
 
 X = np.linspace(0.5, 3.0, 5)
 

@@ -12,8 +12,8 @@ import pytest
 from npcompile import jit
 from npcompile.program.interpret import interpret
 from npcompile.program.verify import verify
-from npcompile.runtime.pool import get_num_threads, set_num_threads
-from npcompile.schedule import interchange, rows
+from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
+from npcompile.schedule.fusion import interchange, row_blocks
 from tests.test_sweep import sweeps
 
 
@@ -21,7 +21,7 @@ from tests.test_sweep import sweeps
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Blocks of few rows, so that small arrays have several."""
     monkeypatch.setattr(interchange, "LEAST", 3)
-    monkeypatch.setattr(rows, "BLOCK", 300)
+    monkeypatch.setattr(row_blocks, "BLOCK", 300)
     before = get_num_threads()
     yield
     set_num_threads(before)
@@ -153,6 +153,6 @@ def test_random_loops() -> None:
 if __name__ == "__main__":
     import sys
 
-    interchange.LEAST, rows.BLOCK = 3, 300
+    interchange.LEAST, row_blocks.BLOCK = 3, 300
     first, count = map(int, sys.argv[1:])
     print(count, "programs,", sum(check(seed) for seed in range(first, first + count)), "inside")

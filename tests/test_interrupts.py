@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.backends.cpu import symbols
-from npcompile.backends.cpu.compile import compile, load
-from npcompile.runtime import memory
+from npcompile.backends.cpu.loader import symbols
+from npcompile.backends.cpu.loader.compile import compile, load
+from npcompile.runtime.memory import recycled
 from tests.random_interrupts import differs
 
 SOON = 0.05
@@ -170,9 +170,9 @@ def test_an_array_of_the_function_s_own_is_handed_over_without_a_copy() -> None:
     f, n = jit(tabled), 2000
     f(np.ones(8), n // 20)
     for _ in range(2):  # the first call may be compiled
-        before = memory.info()
+        before = recycled.info()
         _, found, seconds = stopped(f, lambda: (np.ones(8), n))
-        after = memory.info()
+        after = recycled.info()
     table = found["table"]
     assert after.fresh + after.reused - before.fresh - before.reused == 1
     assert table.flags.owndata and table.base is None and table.flags.writeable
@@ -233,7 +233,7 @@ define void @npc_probe(ptr %from, ptr %to) {
   ret void
 }
 """
-    memory.ensure()
+    recycled.ensure()
     code = load(compile(text), {"npc_poll": symbols.resolve("npc_poll")})
     probe = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code["npc_probe"])
     for wait in (0.0, 0.0, 0.05):  # with signals looked at, and without

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile import jit
-from npcompile.backends.cpu import blas
+from npcompile.backends.cpu.linalg import blas
 
 linalg = np.linalg
 pytestmark = pytest.mark.skipif(blas.library() is None, reason="no LAPACK to be found")

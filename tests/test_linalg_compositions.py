@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.backends.cpu import blas
+from npcompile.backends.cpu.linalg import blas
 from tests.test_linalg import matrices, same
 
 linalg = np.linalg

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.special.neighbours import nextafter, spacing
+from npcompile.special.elementary.nextafter import nextafter, spacing
 from tests.support_fma import flags_of
 
 PAIRS = npcompile.jit(lambda x, y: np.nextafter(x, y), fullgraph=True)

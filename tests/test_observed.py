@@ -13,14 +13,14 @@ import scipy.stats
 
 from npcompile import jit
 from npcompile.ops import foreign, trials
-from npcompile.tracing import observed
+from npcompile.tracing import observed_results
 
 X = np.linspace(1.0, 2.0, 9)
 
 
 @pytest.fixture(autouse=True)
 def nothing_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observed, "_seen", {})
+    monkeypatch.setattr(observed_results, "_seen", {})
 
 
 def test_functions_that_go_on_until_nothing_changes_are_not_run_while_tracing() -> None:
@@ -63,7 +63,7 @@ def test_explain_runs_no_function_of_a_library_that_might_not_end(
 ) -> None:
     compiled = jit(lambda a, b: scipy.optimize.nnls(a, b)[0] * 2)
     called = []
-    monkeypatch.setattr(observed.Observer, "__call__", lambda *given: called.append(given))
+    monkeypatch.setattr(observed_results.Observer, "__call__", lambda *given: called.append(given))
     told = compiled.explain(np.eye(3), X[:3])
     assert not called and "nnls" in str(told)
 

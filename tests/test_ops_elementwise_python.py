@@ -14,7 +14,7 @@ import pytest
 import npcompile.ops.bitwise
 import npcompile.ops.comparison
 import npcompile.ops.rounding
-import npcompile.special.library  # noqa: F401
+import npcompile.special.scipy_records  # noqa: F401
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import CheckFailed
 from npcompile.graph.ir import Node

@@ -15,17 +15,17 @@ import pytest
 
 import npcompile
 from npcompile import prange
-from npcompile.backends.cpu import kernels
+from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.program.ir import For, flat
-from npcompile.runtime import pool
-from npcompile.schedule import attempts
+from npcompile.runtime.threads import pool
+from npcompile.schedule.loops import interruptible_loops
 from tests import random_turns
 
 
 @pytest.fixture(autouse=True)
 def eager(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Threads are woken for the smallest work."""
-    monkeypatch.setattr(kernels, "PARALLEL_WORK", 0)
+    monkeypatch.setattr(kernel_functions, "PARALLEL_WORK", 0)
     before = pool.get_num_threads()
     yield
     pool.set_num_threads(before)
@@ -614,8 +614,8 @@ def test_explanations():
 
 @pytest.mark.parametrize("seed", [9, 37, 7033])
 def test_random_nests(seed, monkeypatch):
-    monkeypatch.setattr(attempts, "LEAST", 0)
-    monkeypatch.setattr(attempts, "TIMES", 0)
+    monkeypatch.setattr(interruptible_loops, "LEAST", 0)
+    monkeypatch.setattr(interruptible_loops, "TIMES", 0)
     pool.set_num_threads(3)
     assert random_turns.check(seed, Counter()) == ""
 

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu import caches, kernels, runs, scope
-from npcompile.backends.cpu.compile import Target, host_target, target
+from npcompile.backends.cpu.kernels import kernel_functions, reduction_runs, scope
+from npcompile.backends.cpu.loader import cache_sizes
+from npcompile.backends.cpu.loader.compile import Target, host_target, target
 from npcompile.core.records import replace
 
 WIDTHS = (1, 7, 8, 16, 24, 32, 40, 63, 64, 96, 104, 256, 544, 600)
@@ -142,7 +143,7 @@ def total(*arrays: Any) -> Any:
 
 def test_addresses_ahead() -> None:
     """Asked for at an address in rbp, memory does not come."""
-    from npcompile.backends.cpu.compile import assembly
+    from npcompile.backends.cpu.loader.compile import assembly
 
     llvm = npcompile.jit(total, cache=False).lower(*np.ones((12, 100))).llvm
     asked = [line for line in assembly(llvm).splitlines() if "prefetcht0" in line]
@@ -157,7 +158,7 @@ def test_what_is_asked_for_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
     for function, args, asks in ((total, (x, *rest), True), (two, (x, *rest), False)):
         llvm = npcompile.jit(function, cache=False).lower(*args).llvm
         assert ("call void @llvm.prefetch" in llvm) == asks
-    far = f"i64 {runs.AHEAD}, i64 {runs.FAR_AHEAD}"
+    far = f"i64 {reduction_runs.AHEAD}, i64 {reduction_runs.FAR_AHEAD}"
     for reduced in (lambda x: (x + 1).max(), lambda x: (x * x).sum()):
         assert far in npcompile.jit(reduced, cache=False).lower(x).llvm
 
@@ -187,7 +188,7 @@ def test_rows_of_a_stencil(function: Any, rows: int, foresees: bool,
                            monkeypatch: pytest.MonkeyPatch) -> None:
     """Only rows that nobody has read are asked for, and rows divided into columns or not."""
     nothing_is_near(monkeypatch, foresees)
-    monkeypatch.setattr(kernels, "COLUMN", 256)
+    monkeypatch.setattr(kernel_functions, "COLUMN", 256)
     compiled = npcompile.jit(function, cache=False)
     rng = np.random.default_rng(3)
     for shape in ((3, 36), (9, 72), (4, 30), (40, 6), (5, 66), (6, 204)):
@@ -205,7 +206,7 @@ def test_rows_of_a_stencil(function: Any, rows: int, foresees: bool,
 def test_columns(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Columns end where lines do, and the last may be empty."""
     nothing_is_near(monkeypatch, foresees=True)
-    monkeypatch.setattr(kernels, "COLUMN", 128)
+    monkeypatch.setattr(kernel_functions, "COLUMN", 128)
     compiled = npcompile.jit(in_planes, cache=False)
     rng = np.random.default_rng(4)
     for width in (1, 15, 16, 17, 31, 32, 33, 47, 64, 65, 127, 129, 200):
@@ -229,7 +230,7 @@ def test_sums_of_what_is_in_no_cache(foresees: bool, monkeypatch: pytest.MonkeyP
     arrays = [np.random.default_rng(2).uniform(-1, 1, shape) for shape in shapes]
     texts, found = [], []
     for cached in (1 << 30, 64):
-        monkeypatch.setattr(runs, "CACHED_BYTES", cached)
+        monkeypatch.setattr(reduction_runs, "CACHED_BYTES", cached)
         compiled = npcompile.jit(sums, cache=False)
         texts.append(compiled.lower(arrays[0]).llvm)
         found.append([np.asarray(part).tobytes() for x in arrays for part in compiled(x)])
@@ -245,22 +246,22 @@ def test_caches_that_are_near(tmp_path: Path) -> None:
             folder.mkdir(exist_ok=True)
             for name, text in (("level", str(level)), ("type", kind), ("size", size)):
                 (folder / name).write_text(text + "\n")
-        return caches.levels(tmp_path)
+        return cache_sizes.levels(tmp_path)
 
     levels = say((1, "Data", "48K"), (1, "Instruction", "64K"), (2, "Unified", "2048K"),
                  (3, "Unified", "491520K"))
     assert levels == {1: 48 << 10, 2: 2 << 20, 3: 480 << 20}
-    assert caches.near(levels, 2) == 6 << 20
-    assert caches.near({2: 1 << 20, 3: 32 << 20}, 64) == 32 << 20
-    assert caches.near({3: 480 << 20}, 2) == caches.WHOLE
-    assert caches.near({}, 2) == caches.USUAL
-    assert caches.levels(tmp_path / "nothing") == {}
+    assert cache_sizes.near(levels, 2) == 6 << 20
+    assert cache_sizes.near({2: 1 << 20, 3: 32 << 20}, 64) == 32 << 20
+    assert cache_sizes.near({3: 480 << 20}, 2) == cache_sizes.WHOLE
+    assert cache_sizes.near({}, 2) == cache_sizes.USUAL
+    assert cache_sizes.levels(tmp_path / "nothing") == {}
     (tmp_path / "index3" / "size").write_text("many\n")
-    assert 3 not in caches.levels(tmp_path)
+    assert 3 not in cache_sizes.levels(tmp_path)
 
     def refuse(path: object) -> None:
         raise PermissionError(13, "not allowed", path)
 
     with pytest.MonkeyPatch.context() as patch:  # a system that does not let us look
-        patch.setattr(caches.os, "listdir", refuse)
-        assert caches.levels(tmp_path) == {}
+        patch.setattr(cache_sizes.os, "listdir", refuse)
+        assert cache_sizes.levels(tmp_path) == {}

@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.programs import PROGRAMS
 from npcompile import jit
-from npcompile.runtime.pool import get_num_threads, set_num_threads
+from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
 
 
 def expression(a: Any, b: Any) -> Any:

@@ -26,9 +26,9 @@ import numpy as np
 import pytest
 
 from npcompile import Jit, jit
-from npcompile.runtime import filelocks
-from npcompile.runtime.cache import DiskCache
-from npcompile.runtime.processors import granted_processors
+from npcompile.runtime.cache import filelocks
+from npcompile.runtime.cache.disk import DiskCache
+from npcompile.runtime.threads.processors import granted_processors
 
 X = np.arange(4.0)
 K = 3.0
@@ -385,7 +385,7 @@ def many(a):
 def threads(_):
     """The threads that calls may have, as Python and as machine code see them."""
     many(BIG)
-    from npcompile.runtime import pool
+    from npcompile.runtime.threads import pool
     return npcompile.get_num_threads(), pool._pool().limit.value, pool.running_threads()
 
 def laps(path):

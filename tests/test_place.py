@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npcompile.backends.cpu import place, processor
-from npcompile.backends.cpu.compile import compile, load
-from npcompile.backends.cpu.place import Image, Unplaceable
+from npcompile.backends.cpu.loader import elf_loader, processor
+from npcompile.backends.cpu.loader.compile import compile, load
+from npcompile.backends.cpu.loader.elf_loader import Image, Unplaceable
 
-compiler = importlib.import_module("npcompile.backends.cpu.compile")  # not the function
+compiler = importlib.import_module("npcompile.backends.cpu.loader.compile")  # not the function
 
 TEXT = """
 @numbers = global [3 x i64] [i64 5, i64 7, i64 11], align 8
@@ -111,7 +111,7 @@ def test_what_is_not_understood_is_linked_by_llvm(monkeypatch: pytest.MonkeyPatc
     def refuse(*args: object) -> None:
         raise Unplaceable("nothing is understood")
 
-    monkeypatch.setattr(place, "Image", refuse)
+    monkeypatch.setattr(elf_loader, "Image", refuse)
     _works(load(code, IMPORTS))
 
 
@@ -133,9 +133,9 @@ def test_objects_see_each_other_and_names_are_there_once() -> None:
         Image(_parts(compile(far))[0], {"far": 0x1000})
     with pytest.raises(Unplaceable):
         Image([b"\x7fELF\x02\x01\x01" + bytes(80)], {})
-    held = place._Object(one[0])
-    (where,) = np.flatnonzero([kind == place._TEXTS for _, kind, *_ in held.sections])
-    first = int.from_bytes(one[0][40:48], "little") + int(where) * place._SECTION.itemsize + 4
+    held = elf_loader._Object(one[0])
+    (where,) = np.flatnonzero([kind == elf_loader._TEXTS for _, kind, *_ in held.sections])
+    first = int.from_bytes(one[0][40:48], "little") + int(where) * elf_loader._SECTION.itemsize + 4
     with pytest.raises(Unplaceable, match="section"):  # relocations without what is added
         Image([one[0][:first] + (9).to_bytes(4, "little") + one[0][first + 4 :]], {})
 
@@ -154,7 +154,7 @@ def test_memory_is_given_back_and_code_is_not_writable() -> None:
 
 
 def test_a_processor_is_itself() -> None:
-    code = "from npcompile.backends.cpu.processor import identity; print(identity())"
+    code = "from npcompile.backends.cpu.loader.processor import identity; print(identity())"
     both = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                            check=True).stdout.strip() for _ in range(3)}
     assert both == {str(processor.identity())}
@@ -170,5 +170,5 @@ def test_where_the_processor_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(processor, "protect", lambda *args: False)
     assert processor.identity.__wrapped__() is None
     with pytest.raises(Unplaceable):
-        monkeypatch.setattr(place, "protect", lambda *args: False)
+        monkeypatch.setattr(elf_loader, "protect", lambda *args: False)
         Image(_parts(compile(TEXT))[0], IMPORTS)

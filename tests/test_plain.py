@@ -23,10 +23,10 @@ from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.stubs import Globals
 from npcompile.program.results import Buffer
 from npcompile.program.stored import Stored
-from npcompile.runtime import native, remembered
-from npcompile.runtime.cache import DiskCache, Record, fingerprint
-from npcompile.runtime.plain import Invalid, PlainEncoder, Unwritable, read
-from npcompile.tracing.values import NULL, Marker
+from npcompile.python.values import NULL, Marker
+from npcompile.runtime.cache.disk import DiskCache, Record, fingerprint
+from npcompile.runtime.cache.serialization import Invalid, PlainEncoder, Unwritable, read
+from npcompile.runtime.versions import native, version_lookup
 
 SYMBOL = Symbol("n", 3, 0)
 X = np.arange(4.0)
@@ -106,7 +106,7 @@ BUFFER = f"@{Buffer.__module__}:Buffer"
     "", "x", "i", "ione", "(0", "(-1", "N\n(-1", "N\n(0 1", "N\n{0", "[\n<0", "[\nN\n{0 1", "bx",
     "f00", "S\\x", "dnone", "@os", "@no.such.module:x", "@os:no", "@npcompile.no:x", "hnone",
     "g0 a", "i1\ng0 real", "w0", "i1\nw0", f"{BUFFER}\nr0", "@subprocess:Popen\ns/bin/true\nr0 1",
-    "@builtins:eval\ns1\nr0 1", "@npcompile.runtime.cache:Store\ns/tmp\nr0 1",
+    "@builtins:eval\ns1\nr0 1", "@npcompile.runtime.cache.disk:Store\ns/tmp\nr0 1",
     "@npcompile.core.lines:file_of\ni1\nr0 1", "@npcompile.core.errors:Refusal\n[\no0 1",
     "@builtins:dict\n{\no0 1", "@builtins:int\nN\nN\np0 1 2", "@numpy:float64\n(\nn0 1 00",
     "df8\n(\nn0 1 00", "df8\n(\nn0 -1 " + "00" * 8, pickle.dumps(3).decode("latin1"),
@@ -124,7 +124,7 @@ def test_foreign_records_are_passed_over(
 ) -> None:
     """Even such as have the right key and digest: the function is compiled again."""
     made = DiskCache(tmp_path / "cache")
-    monkeypatch.setattr("npcompile.runtime.compiling.store", lambda: made)
+    monkeypatch.setattr("npcompile.runtime.versions.compiling.store", lambda: made)
     monkeypatch.setattr(native, "store", lambda: made)
     mark = tmp_path / "mark"
 
@@ -137,10 +137,10 @@ def test_foreign_records_are_passed_over(
     put = made.put
     monkeypatch.setattr(made, "put", lambda key, record: keys.append(key) or put(key, record))
     assert jit(f)(X).tolist() == (X * 2 + 1).tolist()
-    (key,) = [key for key in keys if (found := made.get(key)) and remembered.entries(found)]
+    (key,) = [key for key in keys if (found := made.get(key)) and version_lookup.entries(found)]
     record = made.get(key)
     assert record is not None
-    (entry,) = remembered.entries(record)
+    (entry,) = version_lookup.entries(record)
     foreign = {
         "pickle": pickle.dumps([((), (), Touch(), Touch(), Touch())]),
         "nothing": b"", "nulls": b"\0" * 7, "text": b"N\0N\0N\0N",

@@ -10,9 +10,9 @@ import pytest
 
 import npcompile
 from npcompile import jit
-from npcompile.runtime.forwarding import BLIND
-from npcompile.runtime.policy import IDLE_LIMIT, LITTLE
-from npcompile.runtime.trial import DEBT, EXITS, FASTER, TIMED, WARM, TierProfile
+from npcompile.runtime.versions.forwarding import BLIND
+from npcompile.runtime.versions.policy import IDLE_LIMIT, LITTLE
+from npcompile.runtime.versions.tiering import DEBT, EXITS, FASTER, TIMED, WARM, TierProfile
 
 X = np.linspace(0.0, 6.0, 50)
 
@@ -107,10 +107,11 @@ def test_bits_depend_on_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     f = jit(waves, cache=False)
     first = served(f)
     ticks = iter(range(10**9))
-    for module in ("dispatch", "forwarding", "stretches"):
-        monkeypatch.setattr(f"npcompile.runtime.{module}.perf_counter", lambda: 7.0 * next(ticks))
+    home = "npcompile.runtime.versions"
+    for module in ("dispatch", "forwarding", "regions"):
+        monkeypatch.setattr(f"{home}.{module}.perf_counter", lambda: 7.0 * next(ticks))
     for module in ("dispatch", "forwarding"):
-        monkeypatch.setattr(f"npcompile.runtime.{module}.thread_time", lambda: 5.0 * next(ticks))
+        monkeypatch.setattr(f"{home}.{module}.thread_time", lambda: 5.0 * next(ticks))
     f = jit(waves, cache=False)
     assert served(f) == first
     assert any(first) and not all(first)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import npcompile
 from npcompile import jit
-from npcompile.backends.cpu import blas, products
-from npcompile.backends.cpu.compile import compile, host_target, load
-from npcompile.runtime import memory
+from npcompile.backends.cpu.linalg import blas, matrix_products
+from npcompile.backends.cpu.loader.compile import compile, host_target, load
+from npcompile.runtime.memory import recycled
 
 LAYOUTS: dict[str, Callable[[Any, tuple[int, ...]], Any]] = {
     "C": lambda make, shape: make(shape),
@@ -282,8 +282,8 @@ def test_tensordot(axes: Any) -> None:
                                    "float16"])
 def test_routines(machine: str, library: bool, dtype: str) -> None:
     found = blas.library() if library else None
-    text = products.text(np.dtype(dtype), host_target(machine), found)
-    memory.ensure()
+    text = matrix_products.text(np.dtype(dtype), host_target(machine), found)
+    recycled.ensure()
     code = load(compile(text, host_target(machine)), blas.Addresses(found))
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)(code[f"npc.gemm.{dtype}"])
     make = maker(np.dtype(dtype).char, 0, False)
@@ -300,12 +300,12 @@ def test_routines(machine: str, library: bool, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["float64", "int32"])
 def test_without_memory(dtype: str) -> None:
     """What needs copies is computed without them."""
-    memory.ensure()
+    recycled.ensure()
     found = blas.library()
     none = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)(lambda size: None)
     addresses = blas.Addresses(found)
     addresses["npc_take"] = ctypes.cast(none, ctypes.c_void_p).value or 0
-    text = products.text(np.dtype(dtype), host_target("default"), found)
+    text = matrix_products.text(np.dtype(dtype), host_target("default"), found)
     code = load(compile(text), addresses)
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)(code[f"npc.gemm.{dtype}"])
     a, b = np.arange(15).reshape(3, 5).astype(dtype), np.arange(20).reshape(5, 4).astype(dtype)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.runtime import quick
+from npcompile.runtime.versions import fast_calls
 
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quick, "LEAST", 1)
+    monkeypatch.setattr(fast_calls, "LEAST", 1)
 
 
 def groups(x: Any) -> Any:
@@ -40,11 +40,11 @@ def test_unique(dtype: str) -> None:
 
 def test_what_numpy_is_asked_for() -> None:
     x = np.arange(9)
-    assert quick._unique(x) is None
-    assert quick._unique(x, return_inverse=True) is not None
-    assert quick._unique(x * 5, return_inverse=True) is None  # far apart
-    assert quick._unique(x.reshape(3, 3), return_inverse=True) is None
-    assert quick._unique(x, True, True) is None
-    assert quick._unique(x, return_inverse=True, axis=0) is None
-    assert quick._unique(x.tolist(), return_inverse=True) is None
-    assert quick._unique(x[:0], return_inverse=True) is None
+    assert fast_calls._unique(x) is None
+    assert fast_calls._unique(x, return_inverse=True) is not None
+    assert fast_calls._unique(x * 5, return_inverse=True) is None  # far apart
+    assert fast_calls._unique(x.reshape(3, 3), return_inverse=True) is None
+    assert fast_calls._unique(x, True, True) is None
+    assert fast_calls._unique(x, return_inverse=True, axis=0) is None
+    assert fast_calls._unique(x.tolist(), return_inverse=True) is None
+    assert fast_calls._unique(x[:0], return_inverse=True) is None

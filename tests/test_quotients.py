@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu.frame import DONE
+from npcompile.backends.cpu.llvm.frame import DONE
 from npcompile.core.sizes import symbol
 from npcompile.program.ir import Apply, Axis, Buffer, BufferResult, Index, Kernel, Load, Store
 from tests.support_cpu_backend import TARGETS, Runner, announced, program, raised, same, vector

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import npcompile
-from npcompile.tracing import stretches
+from npcompile.tracing import graph_breaks
 from tests.random_hosts import HostWriter, check_probed
 from tests.random_programs import check, write
 
@@ -39,7 +39,7 @@ def test_programs(first: int) -> None:
 
 
 def run_loops(seeds: Iterable[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stretches, "MANY", 0)
+    monkeypatch.setattr(graph_breaks, "MANY", 0)
     counts: Counter[str] = Counter()
     wrong = [check_probed(seed, counts) for seed in seeds]
     assert not any(wrong), "\n".join(filter(None, wrong))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.runtime import policy
+from npcompile.runtime.versions import policy
 
 
 def dtypes(compiled: Any, *names: str) -> None:

@@ -97,7 +97,7 @@ def test_failures_of_the_compiler_are_not_the_users(monkeypatch: pytest.MonkeyPa
     def broken(*args: Any) -> Any:
         raise KeyError("of the compiler")
 
-    monkeypatch.setattr("npcompile.runtime.lowering.lower", broken)
+    monkeypatch.setattr("npcompile.runtime.versions.lowering.lower", broken)
     compiled = npcompile.jit(function("a + k"))
     with pytest.raises(KeyError, match="of the compiler"):
         compiled(REAL, 1)

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.runtime import native
-from npcompile.runtime.cache import DiskCache
+from npcompile.runtime.cache.disk import DiskCache
+from npcompile.runtime.versions import native
 
 X = np.linspace(-1.0, 2.0, 7)
 
@@ -50,7 +50,7 @@ f = make(5.0)
 @pytest.fixture(autouse=True)
 def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = DiskCache(tmp_path / "cache")
-    monkeypatch.setattr("npcompile.runtime.compiling.store", lambda: made)
+    monkeypatch.setattr("npcompile.runtime.versions.compiling.store", lambda: made)
     monkeypatch.setattr(native, "store", lambda: made)
 
 

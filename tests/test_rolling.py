@@ -12,16 +12,16 @@ import pytest
 from npcompile import jit
 from npcompile.program.interpret import interpret
 from npcompile.program.verify import verify
-from npcompile.runtime.pool import get_num_threads, set_num_threads
-from npcompile.schedule import rolling
+from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
+from npcompile.schedule.fusion import ring_buffers
 
 
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Few rows at a time and small parts, so that small arrays take many steps."""
-    monkeypatch.setattr(rolling, "NEAR", 300)
-    monkeypatch.setattr(rolling, "PART", 300)
-    monkeypatch.setattr(rolling, "SHARE", 2)
+    monkeypatch.setattr(ring_buffers, "NEAR", 300)
+    monkeypatch.setattr(ring_buffers, "PART", 300)
+    monkeypatch.setattr(ring_buffers, "SHARE", 2)
     before = get_num_threads()
     yield
     set_num_threads(before)
@@ -166,6 +166,6 @@ def test_random_chains() -> None:
 if __name__ == "__main__":
     import sys
 
-    rolling.NEAR, rolling.PART, rolling.SHARE = 300, 300, 2
+    ring_buffers.NEAR, ring_buffers.PART, ring_buffers.SHARE = 300, 300, 2
     first, count = map(int, sys.argv[1:])
     print(count, "programs,", sum(check(seed) for seed in range(first, first + count)), "sweeps")

@@ -15,8 +15,8 @@ from npcompile.core.records import replace
 from npcompile.program.interpret import interpret
 from npcompile.program.ir import Alloc, For
 from npcompile.program.verify import verify
-from npcompile.runtime.pool import get_num_threads, set_num_threads
-from npcompile.schedule import rows
+from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
+from npcompile.schedule.fusion import row_blocks
 
 
 @pytest.fixture(autouse=True)
@@ -97,9 +97,9 @@ def loops(function: Callable[..., Any], *args: Any) -> list[For]:
 
 
 @pytest.mark.parametrize("function", EXACT, ids=lambda f: f.__name__)
-@pytest.mark.parametrize("block", [1, 2000, rows.BLOCK])
+@pytest.mark.parametrize("block", [1, 2000, row_blocks.BLOCK])
 def test_bits(function: Any, block: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr(rows, "BLOCK", block)
+    monkeypatch.setattr(row_blocks, "BLOCK", block)
     compiled = jit(function)
     for shape in SHAPES:
         for dtype in (np.float64, np.float32):
@@ -118,8 +118,8 @@ def test_threads(threads: int, monkeypatch: Any) -> None:
     x = data((3001, 40))
     together, apart = jit(softmax), jit(softmax)
     got = together(x)
-    monkeypatch.setattr(rows, "ROW", 0)
-    monkeypatch.setattr(rows, "LONG", 0)
+    monkeypatch.setattr(row_blocks, "ROW", 0)
+    monkeypatch.setattr(row_blocks, "LONG", 0)
     same(got, apart(x))
     assert np.allclose(got, softmax(x), rtol=1e-14)
     same(jit(normalise)(x), normalise(x))
@@ -191,8 +191,8 @@ def write(seed: int) -> str:
 @pytest.mark.parametrize("seed", range(60))
 def test_random(seed: int, monkeypatch: Any) -> None:
     source = write(seed)
-    monkeypatch.setattr(rows, "BLOCK", 1000)
-    monkeypatch.setattr(rows, "COLUMNS", 32)
+    monkeypatch.setattr(row_blocks, "BLOCK", 1000)
+    monkeypatch.setattr(row_blocks, "COLUMNS", 32)
     scope: dict[str, Any] = {"np": np}
     exec(source, scope)
     compiled = jit(scope["f"])
@@ -222,8 +222,8 @@ def test_rows_that_are_computed_ahead(monkeypatch: Any) -> None:
         x[1:] += x[:-1]
         return y + x, (x * x)[:, :1] * (x * x)[:1]
 
-    monkeypatch.setattr(rows, "BLOCK", 1000)
-    monkeypatch.setattr(rows, "COLUMNS", 32)
+    monkeypatch.setattr(row_blocks, "BLOCK", 1000)
+    monkeypatch.setattr(row_blocks, "COLUMNS", 32)
     for shape in [(37, 9), (150, 200)]:
         x, y = data(shape), data(shape)
         for got, want in zip(jit(f)(x), f(y), strict=True):

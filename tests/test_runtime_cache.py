@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from npcompile.core.config import Config
-from npcompile.runtime import cache
-from npcompile.runtime.cache import DiskCache, Record, fingerprint
+from npcompile.runtime.cache import disk
+from npcompile.runtime.cache.disk import DiskCache, Record, fingerprint
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no file owners here")
 RECORD = Record(b"\x7fELF" + bytes(range(256)), {"name": "f", "checks": [1, 2], "times": 0.5})
@@ -127,7 +127,7 @@ def test_any_single_change_is_noticed(store: DiskCache, data: st.DataObject) -> 
 
 def test_a_record_of_another_key_is_no_answer(store: DiskCache) -> None:
     store.put(b"k", RECORD)
-    moved = store.path / cache._file_name(b"other")
+    moved = store.path / disk._file_name(b"other")
     the_file(store).rename(moved)
     assert store.get(b"other") is None and store.info().rejected == 1
 
@@ -166,7 +166,7 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     for age, key in enumerate(keys):
         store.put(key, Record(bytes(1000), {}))
         stamp = time.time() - 1000 + age
-        os.utime(store.path / cache._file_name(key), (stamp, stamp))
+        os.utime(store.path / disk._file_name(key), (stamp, stamp))
     assert store.get(keys[0]) is not None  # used now
     for i in range(3):
         store.put(b"new%d" % i, Record(bytes(1000), {}))
@@ -188,7 +188,7 @@ def test_stale_temporary_files_go(store: DiskCache) -> None:
 
 WRITER = """
 import sys
-from npcompile.runtime.cache import Record, Store
+from npcompile.runtime.cache.disk import Record, Store
 store = Store(sys.argv[1], capacity=60_000)
 bad = 0
 for i in range(150):
@@ -217,13 +217,13 @@ def test_concurrent_processes(tmp_path: Path) -> None:
 
 def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NPCOMPILE_CACHE_DIR", "/somewhere")
-    assert cache.default_folder() == Path("/somewhere")
+    assert disk.default_folder() == Path("/somewhere")
     monkeypatch.delenv("NPCOMPILE_CACHE_DIR")
     monkeypatch.setenv("XDG_CACHE_HOME", "/xdg")
-    assert cache.default_folder() == Path("/xdg/npcompile")
+    assert disk.default_folder() == Path("/xdg/npcompile")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", "/home/me")
-    assert cache.default_folder() == Path("/home/me/.cache/npcompile")
+    assert disk.default_folder() == Path("/home/me/.cache/npcompile")
 
 
 # ------------------------------------------------------------------ fingerprints
@@ -231,7 +231,7 @@ def test_the_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> 
 SAMPLE = """
 import numpy as np
 from npcompile.core.config import Config
-from npcompile.runtime.cache import environment, fingerprint
+from npcompile.runtime.cache.disk import environment, fingerprint
 def make(k):
     def f(x, y=2.5, *, z="t"):
         if x in {"a", "b", "c", 3, None}:
@@ -344,18 +344,19 @@ def test_changed_sources_have_another_name(
     source, llvmlite = tmp_path / "ours" / "a.py", tmp_path / "_version.py"
     for file in (source, llvmlite, tmp_path / "__init__.py"):
         file.write_text("x = 1\n")
-    monkeypatch.setattr(cache, "__file__", str(tmp_path / "ours" / "runtime" / "cache.py"))
+    place = tmp_path / "ours" / "runtime" / "cache" / "disk.py"
+    monkeypatch.setattr(disk, "__file__", str(place))
     spec = types.SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(cache, "find_spec", lambda name: spec)
-    found = [cache.sources.__wrapped__()]
-    assert cache.sources.__wrapped__() == found[0]
+    monkeypatch.setattr(disk, "find_spec", lambda name: spec)
+    found = [disk.sources.__wrapped__()]
+    assert disk.sources.__wrapped__() == found[0]
     for file in (source, llvmlite):
         status = file.stat()
         file.write_text("x = 2\n")
         os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-        found.append(cache.sources.__wrapped__())
+        found.append(disk.sources.__wrapped__())
     (tmp_path / "ours" / "runtime" / "b.py").write_text("")
-    found.append(cache.sources.__wrapped__())
+    found.append(disk.sources.__wrapped__())
     assert len(set(found)) == 4
 
 
@@ -365,20 +366,21 @@ def test_sources_in_archives_and_without_source_files(
     archive, folder = tmp_path / "all.zip", tmp_path / "ours" / "runtime"
     folder.mkdir(parents=True)
     for place, file in ((archive / "ours" / "runtime", archive), (folder, folder / "a.pyc")):
-        monkeypatch.setattr(cache, "__file__", str(place / "cache.py"))
+        monkeypatch.setattr(disk, "__file__", str(place / "cache" / "disk.py"))
         found = set()
         for text in (b"1", b"22"):
             file.write_bytes(text)
-            found.add(cache.sources.__wrapped__())
+            found.add(disk.sources.__wrapped__())
         assert len(found) == 2
-    monkeypatch.setattr(cache, "__file__", str(tmp_path / "nowhere" / "runtime" / "cache.py"))
-    assert cache.sources.__wrapped__() not in found  # a program that holds its modules
+    nowhere = tmp_path / "nowhere" / "runtime" / "cache" / "disk.py"
+    monkeypatch.setattr(disk, "__file__", str(nowhere))
+    assert disk.sources.__wrapped__() not in found  # a program that holds its modules
     monkeypatch.setitem(sys.modules, "llvmlite", types.ModuleType("llvmlite"))
-    assert cache.sources.__wrapped__() not in found  # a mock
+    assert disk.sources.__wrapped__() not in found  # a mock
 
 
 def test_functions_are_compiled_where_the_package_is_in_an_archive(tmp_path: Path) -> None:
-    home = Path(cache.__file__).parents[1]
+    home = Path(disk.__file__).parents[2]
     with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
         for file in home.rglob("*.py"):
             archive.write(file, file.relative_to(home.parent))
@@ -394,8 +396,8 @@ def test_functions_are_compiled_where_the_package_is_in_an_archive(tmp_path: Pat
 
 
 def test_environment_tells_capabilities_apart() -> None:
-    assert cache.environment("avx2") == cache.environment("avx2")
-    assert cache.configuration(Config()) != cache.configuration(Config(fastmath=True))
+    assert disk.environment("avx2") == disk.environment("avx2")
+    assert disk.configuration(Config()) != disk.configuration(Config(fastmath=True))
 
 
 def test_compiled_text_comes_from_the_cache(
@@ -403,7 +405,7 @@ def test_compiled_text_comes_from_the_cache(
 ) -> None:
     monkeypatch.setenv("NPCOMPILE_CACHE_DIR", str(tmp_path / "c"))
     text = "define i64 @seven() {\n  ret i64 7\n}\n"
-    first = cache.compiled(text)
+    first = disk.compiled(text)
     assert DiskCache().info().entries == 1
     monkeypatch.setattr(DiskCache, "put", None)
-    assert cache.compiled(text) == first
+    assert disk.compiled(text) == first

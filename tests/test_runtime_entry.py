@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npcompile.backends.cpu.frame import FrameLayout
+from npcompile.backends.cpu.llvm.frame import FrameLayout
 from npcompile.core.sizes import Poly, Predicate, Size, SizeCall, symbol
 from npcompile.graph.ir import Geometry, OneOf
 from npcompile.program.ir import (
@@ -27,11 +27,11 @@ from npcompile.program.ir import (
     StaticResult,
     ViewResult,
 )
-from npcompile.runtime import building
-from npcompile.runtime.build import FLAGS, OVERLAP
-from npcompile.runtime.frames import FrameReader
-from npcompile.runtime.helpers import DIVIDE, flag_names
-from npcompile.runtime.state import LeafPlace, Signature
+from npcompile.runtime.entry import result_building
+from npcompile.runtime.entry.executables import FLAGS, OVERLAP
+from npcompile.runtime.entry.frames import FrameReader
+from npcompile.runtime.entry.helpers import DIVIDE, flag_names
+from npcompile.runtime.entry.state import LeafPlace, Signature
 from tests.support_entry import (
     F8,
     Body,
@@ -379,9 +379,9 @@ def test_containers() -> None:
 
 def test_tuples_need_no_builder() -> None:
     inner = ItemsResult(tuple, (ParamResult(0),), ident=2)
-    assert building.builder(ItemsResult(tuple, (inner, ParamResult(0)), ident=1)) is None
+    assert result_building.builder(ItemsResult(tuple, (inner, ParamResult(0)), ident=1)) is None
     twice = ItemsResult(tuple, (inner, inner), ident=1)
-    assert building.builder(twice) is not None
+    assert result_building.builder(twice) is not None
     x = np.ones(2)
     got = echo(array_leaf("x"), result=twice)(x)
     assert got[0] is got[1] and got[0][0] is x
@@ -394,9 +394,9 @@ def test_one_of_several_results_in_tuples(which: int) -> None:
     chosen = ItemsResult(OneOf, tuple(map(StaticResult, (which, None, inside, "last"))))
     inner = ItemsResult(tuple, (StaticResult("before"), chosen, StaticResult(2)), ident=2)
     result = ItemsResult(tuple, (inner, chosen, ItemsResult(tuple, ()), ParamResult(0)), ident=1)
-    build = building.builder(result)
+    build = result_building.builder(result)
     assert build is not None
-    leaves = building.leaves(result)
+    leaves = result_building.leaves(result)
     flat = [leaf.value if isinstance(leaf, StaticResult) else "x" for leaf in leaves]
     option = (None, inside, "last")[which]
     assert build(tuple(flat)) == (("before", option, 2), option, (), "x")
@@ -404,7 +404,7 @@ def test_one_of_several_results_in_tuples(which: int) -> None:
     got = echo(array_leaf("x"), result=result)(x)
     assert got[:3] == (("before", option, 2), option, ()) and got[3] is x
     twice = ItemsResult(tuple, (inner, inner))
-    again = building.builder(twice)
+    again = result_building.builder(twice)
     assert again is not None
     made = again((*flat[:6], *flat[:6]))
     assert made[0] is made[1] and made[0][1] is option

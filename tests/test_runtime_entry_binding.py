@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from npcompile.program.ir import ItemsResult, ParamResult, ScalarResult
-from npcompile.runtime.binding import Binder
-from npcompile.runtime.state import Signature
+from npcompile.runtime.entry.argument_binding import Binder
+from npcompile.runtime.entry.state import Signature
 from tests.support_entry import Entry, array_leaf, buffers, number_leaf, program
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from npcompile.program.ir import ParamResult
-from npcompile.runtime.callable import FunctionBase, install, installed
-from npcompile.runtime.state import Signature
+from npcompile.runtime.entry.state import Signature
+from npcompile.runtime.unsafe.native_functions import FunctionBase, install, installed
 from tests.support_entry import Entry, array_leaf, program
 
 
@@ -130,9 +130,9 @@ def test_threads(entry: Entry) -> None:
 def test_unknown_layout() -> None:
     """On another Python everything goes to ``__call__``."""
     script = """
-import npcompile.runtime.layout as layout
+import npcompile.runtime.unsafe.layout as layout
 layout.layout = lambda: None
-from npcompile.runtime.callable import FunctionBase, install, installed
+from npcompile.runtime.unsafe.native_functions import FunctionBase, install, installed
 class Function(FunctionBase):
     def __call__(self, *args): return args
 class Model:

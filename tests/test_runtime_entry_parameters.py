@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from npcompile.runtime.parameters import Parameters
+from npcompile.runtime.unsafe.parameters import Parameters
 
 
 def _functions() -> list[Any]:

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from npcompile.program.ir import ParamResult
-from npcompile.runtime import words
-from npcompile.runtime.build import STALE
-from npcompile.runtime.layout import layout
-from npcompile.runtime.state import LeafPlace, Signature
-from npcompile.runtime.words import VersionTag
+from npcompile.runtime.entry.executables import STALE
+from npcompile.runtime.entry.state import LeafPlace, Signature
+from npcompile.runtime.unsafe import version_tags
+from npcompile.runtime.unsafe.layout import layout
+from npcompile.runtime.unsafe.version_tags import VersionTag
 from tests.support_entry import Entry, array_leaf, leave, program
 
 
@@ -60,11 +60,11 @@ CHANGES: dict[str, tuple[Callable[[types.ModuleType], object], bool]] = {
 def test_names(name: str) -> None:
     change, same = CHANGES[name]
     module = namespace()
-    watched = words.of_names(vars(module), ["a", "len"])
+    watched = version_tags.of_names(vars(module), ["a", "len"])
     assert len(watched) == 3 and unchanged(watched)
     change(module)
     assert unchanged(watched) is same
-    again = words.of_names(vars(module), ["a", "len"])
+    again = version_tags.of_names(vars(module), ["a", "len"])
     assert unchanged(again)
 
 
@@ -72,7 +72,7 @@ def test_names_by_global_statement() -> None:
     module = namespace("a = 1; b = 2\ndef set_a(x):\n global a\n a = x\n"
                        "def set_b(x):\n global b\n b = x")
     for k in range(100):  # the specialised instructions, too
-        watched = words.of_names(vars(module), ["a"])
+        watched = version_tags.of_names(vars(module), ["a"])
         module.set_b(k)
         assert unchanged(watched)
         module.set_a(k + 1000)
@@ -81,7 +81,7 @@ def test_names_by_global_statement() -> None:
 
 def test_names_of_builtins_and_numpy() -> None:
     for module, name in ((builtins, "len"), (np, "sin"), (sys, "path")):
-        watched = words.of_names(vars(module), [name])
+        watched = version_tags.of_names(vars(module), [name])
         assert len(watched) == 3 and unchanged(watched)
 
 
@@ -89,11 +89,11 @@ def test_names_of_bare_modules() -> None:
     """Without ``__builtins__``, as extension modules are."""
     module = types.ModuleType("bare")
     module.a = 1
-    watched = words.of_names(vars(module), ["a", "len"])
+    watched = version_tags.of_names(vars(module), ["a", "len"])
     assert len(watched) == 3 and unchanged(watched)
     module.a = 2
     assert not unchanged(watched)
-    assert len(words.of_names({}, ["a"])) == 2
+    assert len(version_tags.of_names({}, ["a"])) == 2
 
 
 def test_names_while_tracing() -> None:
@@ -102,7 +102,7 @@ def test_names_while_tracing() -> None:
     before = sys.gettrace()
     sys.settrace(lambda *args: None)
     try:
-        watched = words.of_names(vars(module), ["a"])
+        watched = version_tags.of_names(vars(module), ["a"])
     finally:
         sys.settrace(before)
     assert unchanged(watched)
@@ -112,16 +112,16 @@ def test_names_while_tracing() -> None:
 
 def test_tables_without_a_version_fall_back() -> None:
     table: dict[Any, Any] = {"a": 1, 2: 3}
-    watched = words.of_names(table, ["a"])
+    watched = version_tags.of_names(table, ["a"])
     assert len(watched) == 3 and len(set(watched)) == 1 and unchanged(watched)
-    assert words.name_address(table, "a") is None
+    assert version_tags.name_address(table, "a") is None
     table[2] = 4
     assert not unchanged(watched)
 
 
 def test_dict() -> None:
     table = {"a": 1}
-    watched = [words.of_dict(table)]
+    watched = [version_tags.of_dict(table)]
     table.get("a")
     assert unchanged(watched)
     table["a"] = 2
@@ -130,16 +130,16 @@ def test_dict() -> None:
 
 def test_cell() -> None:
     cell = types.CellType(1)
-    watched = [words.of_cell(cell)]
+    watched = [version_tags.of_cell(cell)]
     assert unchanged(watched)
     cell.cell_contents = 1  # the same object
     assert unchanged(watched)
     cell.cell_contents = 2
     assert not unchanged(watched)
-    watched = [words.of_cell(cell)]
+    watched = [version_tags.of_cell(cell)]
     del cell.cell_contents
     assert not unchanged(watched)
-    assert unchanged([words.of_cell(cell)])
+    assert unchanged([version_tags.of_cell(cell)])
 
 
 def test_cell_of_a_running_function() -> None:
@@ -148,7 +148,7 @@ def test_cell_of_a_running_function() -> None:
     def inner() -> list[int]:
         return x
 
-    watched = [words.of_cell(inner.__closure__[0])]  # type: ignore[index]
+    watched = [version_tags.of_cell(inner.__closure__[0])]  # type: ignore[index]
     assert unchanged(watched)
     x = [2]
     assert not unchanged(watched) and inner() == [2]
@@ -159,7 +159,7 @@ def test_function() -> None:
         return a + b
 
     def changed(change: Callable[[], object]) -> bool:
-        watched = list(words.of_function(f))
+        watched = list(version_tags.of_function(f))
         assert unchanged(watched)
         change()
         return not unchanged(watched)
@@ -194,10 +194,10 @@ def test_a_change_is_noticed_and_costs_one_visit_to_python() -> None:
 
     def again(function: Any, code: int, flags: int, what: Any, *args: Any) -> Any:
         visits.append(code)
-        connect(entry, words.of_names(vars(module), ["a"]))
+        connect(entry, version_tags.of_names(vars(module), ["a"]))
         return function(*args)
 
-    entry = watching(words.of_names(vars(module), ["a"]), again)
+    entry = watching(version_tags.of_names(vars(module), ["a"]), again)
     x = np.ones(2)
     for _ in range(3):
         assert entry(x) is x
@@ -220,11 +220,11 @@ def test_variables_are_read_at_each_call() -> None:
     module = namespace()
     module.a = first = np.ones(2)
     leaf = array_leaf("x")
-    head = words.of_names(vars(module), [])
+    head = version_tags.of_names(vars(module), [])
     signature = Signature((leaf,), (LeafPlace("variable", 0),), 0, words=len(head))
     entry = Entry(signature, program([leaf], ParamResult(0)))
     connect(entry, head)
-    address = words.name_address(vars(module), "a")
+    address = version_tags.name_address(vars(module), "a")
     assert address is not None
     entry.state.refer(0, address)
     assert entry() is first
@@ -246,7 +246,7 @@ def test_variables_in_cells() -> None:
     entry = Entry(
         Signature((leaf,), (LeafPlace("variable", 0),), 0), program([leaf], ParamResult(0))
     )
-    entry.state.refer(0, words.cell_address(cell))
+    entry.state.refer(0, version_tags.cell_address(cell))
     assert entry()[0] == "python"
     for n in range(3):
         cell.cell_contents = x = np.ones(n)

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from npcompile.runtime import memory
+from npcompile.runtime.memory import recycled
 
-pytestmark = pytest.mark.skipif(not memory.supported(), reason="no recycling here")
+pytestmark = pytest.mark.skipif(not recycled.supported(), reason="no recycling here")
 MB = 1 << 20
 
 
@@ -24,7 +24,7 @@ def make(
 ) -> np.ndarray:
     new = ctypes.PYFUNCTYPE(
         ctypes.py_object, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p
-    )(memory.ensure())
+    )(recycled.ensure())
     dims = (ctypes.c_int64 * max(len(shape), 1))(*shape)
     steps = (ctypes.c_int64 * len(strides))(*strides) if strides else None
     return new(id(np.dtype(dtype)), len(shape), dims, steps)
@@ -32,11 +32,11 @@ def make(
 
 @pytest.fixture(autouse=True)
 def clean() -> Iterator[None]:
-    memory.set_limit(memory.LIMIT)
-    memory.trim()
+    recycled.set_limit(recycled.LIMIT)
+    recycled.trim()
     yield
-    memory.set_limit(memory.LIMIT)
-    memory.trim()
+    recycled.set_limit(recycled.LIMIT)
+    recycled.trim()
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "c16", "i1", "?"])
@@ -59,11 +59,11 @@ def test_blocks_come_back() -> None:
     a = make((3 * MB,))
     address = a.ctypes.data
     del a
-    assert memory.info().idle >= 24 * MB
-    reused = memory.info().reused
+    assert recycled.info().idle >= 24 * MB
+    reused = recycled.info().reused
     b = make((3 * MB - 1000,))
-    assert b.ctypes.data == address and memory.info().reused == reused + 1
-    assert memory.info().idle == 0
+    assert b.ctypes.data == address and recycled.info().reused == reused + 1
+    assert recycled.info().idle == 0
     c = make((3 * MB,))
     assert c.ctypes.data != address
 
@@ -76,18 +76,18 @@ def test_much_larger_blocks_are_not_wasted() -> None:
 
 
 def test_the_limit_holds() -> None:
-    memory.set_limit(20 * MB)
+    recycled.set_limit(20 * MB)
     arrays = [make((MB,)) for _ in range(6)]
     del arrays
-    assert 8 * MB <= memory.info().idle <= 20 * MB
+    assert 8 * MB <= recycled.info().idle <= 20 * MB
     huge = make((4 * MB,))
     assert np._core.multiarray.get_handler_name(huge) != "npcompile"
-    memory.set_limit(0)
-    assert memory.info().idle == 0
+    recycled.set_limit(0)
+    assert recycled.info().idle == 0
     off = make((MB,))
     assert np._core.multiarray.get_handler_name(off) != "npcompile"
     with pytest.raises(ValueError, match="negative"):
-        memory.set_limit(-1)
+        recycled.set_limit(-1)
 
 
 def test_resizing_and_outliving() -> None:
@@ -99,7 +99,7 @@ def test_resizing_and_outliving() -> None:
     assert a.tolist() == [0, 1, 2]
     view = make((MB,))[5:10]
     view[:] = 7
-    memory.trim()
+    recycled.trim()
     assert view.base is not None and (view == 7).all()
 
 
@@ -131,11 +131,11 @@ def test_threads_never_share_memory() -> None:
         t.start()
     for t in threads:
         t.join()
-    assert not wrong and memory.info().idle <= memory.limit()
+    assert not wrong and recycled.info().idle <= recycled.limit()
 
 
 def test_out_of_memory_is_an_exception() -> None:
-    memory.set_limit(1 << 62)
+    recycled.set_limit(1 << 62)
     with pytest.raises(MemoryError):
         make((1 << 50,))
     assert np._core.multiarray.get_handler_name() == "default_allocator"
@@ -157,9 +157,9 @@ def test_fork() -> None:
 
 
 EXIT = """
-from tests.test_runtime_memory import make, memory
+from tests.test_runtime_memory import make, recycled
 import gc
-assert memory.limit() == LIMIT
+assert recycled.limit() == LIMIT
 kept = [make((2**20,)) for _ in range(3)]
 kept.append(kept)
 other = make((2**20,))
@@ -170,7 +170,7 @@ gc.collect()
 
 @pytest.mark.parametrize("switch", ["0", "1"])
 def test_exit_is_clean_and_the_switch_works(switch: str) -> None:
-    source = EXIT.replace("LIMIT", str(memory.LIMIT if switch == "1" else 0))
+    source = EXIT.replace("LIMIT", str(recycled.LIMIT if switch == "1" else 0))
     environment = {**os.environ, "NPCOMPILE_RECYCLE": switch}
     done = subprocess.run(
         [sys.executable, "-c", source], env=environment, timeout=60, capture_output=True
@@ -180,14 +180,14 @@ def test_exit_is_clean_and_the_switch_works(switch: str) -> None:
 
 def test_what_came_back_last_stays() -> None:
     """Blocks of other sizes, which nobody asks for any more, made way only after seconds."""
-    memory.set_limit(8 * MB)
+    recycled.set_limit(8 * MB)
     old = [make((2 * MB // 8,)) for _ in range(4)]
     del old
     one = make((5 * MB // 8,))
     del one
-    before = memory.info().fresh
+    before = recycled.info().fresh
     for _ in range(10):
         one = make((5 * MB // 8,))
         del one
-    assert memory.info().fresh == before
-    assert memory.info().idle <= 8 * MB
+    assert recycled.info().fresh == before
+    assert recycled.info().idle <= 8 * MB

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 
 import npcompile
 from npcompile import passes
-from npcompile.backends.cpu.company import LIGHT, Company
-from npcompile.backends.cpu.compile import Loaded, compile, load
-from npcompile.backends.cpu.kernels import PARALLEL_WORK, weight
-from npcompile.backends.cpu.symbols import resolve
+from npcompile.backends.cpu.kernels.kernel_functions import PARALLEL_WORK, weight
+from npcompile.backends.cpu.loader.compile import Loaded, compile, load
+from npcompile.backends.cpu.loader.symbols import resolve
+from npcompile.backends.cpu.parallel.parallel_cost import LIGHT, Company
 from npcompile.core.config import Config
 from npcompile.program.ir import Kernel, RoutineCall
-from npcompile.runtime import pool, processors
+from npcompile.runtime.threads import pool, processors
 from npcompile.schedule import schedule
 from npcompile.tracing.retries import trace
 
@@ -277,7 +277,7 @@ def test_stop_and_start(parts: Loaded) -> None:
 
 EXIT = """
 import ctypes, threading, numpy as np
-from npcompile.runtime import pool
+from npcompile.runtime.threads import pool
 from tests.test_runtime_pool import PARTS, compile, load, run
 pool.ensure()
 parts = load(compile(PARTS))

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile.graph.ir import Resume, ResumeFrame, StaticObject
-from npcompile.runtime.resume import (
+from npcompile.runtime.versions.resume import (
     NULL,
     Activation,
     activations,

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.runtime import pool
+from npcompile.runtime.threads import pool
 
 #: around widths of vectors, leaves of sums, chunks of casts and of threads
 SIZES = (0, 1, 3, 7, 8, 9, 31, 64, 127, 128, 130, 1000, 8191, 8193, 100_003)

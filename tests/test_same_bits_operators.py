@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import npcompile
-import npcompile.special.library
+import npcompile.special.scipy_records
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import OPERATORS, Domain, Op
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu.updates import units
+from npcompile.backends.cpu.kernels.branched_updates import units
 from npcompile.program.ir import Apply, Kernel, Value
 
 LIMIT = 2**63

@@ -33,8 +33,8 @@ from npcompile.program.ir import (
     While,
     flat,
 )
-from npcompile.schedule.allocate import allocate, touched
-from npcompile.schedule.shared import SharedMemory
+from npcompile.schedule.memory.allocate import allocate, touched
+from npcompile.schedule.memory.shared_temporaries import SharedMemory
 from tests import random_shared
 from tests.random_in_place import outcome
 

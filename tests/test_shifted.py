@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu.compile import Target, target
+from npcompile.backends.cpu.loader.compile import Target, target
 
 PAGE = mmap.PAGESIZE
 PROT_NONE, PROT_READ_WRITE = 0, 3

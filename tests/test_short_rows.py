@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.runtime import pool
+from npcompile.runtime.threads import pool
 
 FUNCTIONS = [
     lambda x: x.sum(axis=-1),

@@ -17,7 +17,7 @@ from npcompile.ops.record import OPERATORS
 from tests.support_fma import flags_of, run
 from tests.support_further import FADDEEVA
 
-importlib.import_module("npcompile.special.library")
+importlib.import_module("npcompile.special.scipy_records")
 
 EXACT: dict[str, Callable[[Any], Any]] = {
     "exp": mp.exp, "exp2": lambda z: mp.power(2, z), "expm1": lambda z: mp.exp(z) - 1,

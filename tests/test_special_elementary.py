@@ -13,7 +13,7 @@ import npcompile
 from npcompile.graph.expression import const
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.ops.record import OPERATORS
-from npcompile.special.powers import MODERATE
+from npcompile.special.elementary.powers import MODERATE
 from tests.support_fma import flags_of, fma, run
 from tests.support_special import (
     FUNCTIONS,

@@ -10,7 +10,7 @@ import pytest
 
 import npcompile
 from npcompile.program.ir import For, If, flat
-from npcompile.schedule import lanes
+from npcompile.schedule.loops import vector_loops
 
 
 def thomas(x: Any) -> Any:
@@ -86,7 +86,7 @@ def alike(got: Any, want: Any) -> bool:
 def branches(function: Callable[..., Any], *args: Any) -> int:
     """How many statements of a compiled function choose, but between lanes and a loop."""
     body = npcompile.jit(function, cache=False).lower(*args).executable.program.body
-    return sum(isinstance(s, If) and not lanes.is_choice(s) for s in flat(body))
+    return sum(isinstance(s, If) and not vector_loops.is_choice(s) for s in flat(body))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -94,7 +94,7 @@ def branches(function: Callable[..., Any], *args: Any) -> int:
 def test_regions_are_what_the_loop_was(
     function: Callable[..., Any], first: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lanes, "MANY", 2)
+    monkeypatch.setattr(vector_loops, "MANY", 2)
     compiled = npcompile.jit(function, cache=False)
     with np.errstate(all="ignore"):
         for shape in (first, (4, 9), (3, 1), (1, 3), (3, 2), (1, 1), (20, 30), (3, 0)):

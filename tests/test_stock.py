@@ -11,7 +11,7 @@ import pytest
 
 from npcompile import jit
 from npcompile.backends import cpu
-from npcompile.backends.cpu import kernels, stock
+from npcompile.backends.cpu.kernels import kernel_functions, precompiled
 
 Function = Callable[..., Any]
 
@@ -73,9 +73,9 @@ def test_names_say_all() -> None:
     """A kernel that is made from a name has that name, and reads the words in their order."""
     for name in ("fill.float64.000000000000f03f.temp", "copy.int16.result",
                  "sum.bool.int64.int64.0000000000000000", "max.float64.none.float64.none"):
-        kernel, words = stock.kernel(f"64.{name}")
-        assert stock.find(kernel, 64) == (f"stock.64.{name}", words)
-        assert f"define void @stock.64.{name}(" in kernels.stock_text(
+        kernel, words = precompiled.kernel(f"64.{name}")
+        assert precompiled.find(kernel, 64) == (f"stock.64.{name}", words)
+        assert f"define void @stock.64.{name}(" in kernel_functions.stock_text(
             f"stock.64.{name}", cpu.target())
 
 

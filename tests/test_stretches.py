@@ -17,9 +17,9 @@ import pytest
 
 import npcompile
 from npcompile import jit
-from npcompile.runtime import resume
-from npcompile.tracing import stretches
-from npcompile.tracing.bytecode import analyse
+from npcompile.frontend.bytecode import analyse
+from npcompile.runtime.versions import resume
+from npcompile.tracing import graph_breaks
 
 X = np.linspace(0.5, 3.0, 12)
 SEEN: list[Any] = []
@@ -40,7 +40,7 @@ def changes(a: Any) -> int:
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stretches, "MANY", 0)  # as if small arrays were worth the way
+    monkeypatch.setattr(graph_breaks, "MANY", 0)  # as if small arrays were worth the way
     monkeypatch.setenv("NPCOMPILE_STRICT", "1")
     SEEN.clear()
     TABLE.clear()
@@ -279,7 +279,7 @@ class TestLoops:
 
     def test_little_to_do(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Pausing in every turn of a loop that does nothing else is not worth it."""
-        monkeypatch.setattr(stretches, "MANY", 2048)
+        monkeypatch.setattr(graph_breaks, "MANY", 2048)
 
         def f(n: int) -> Any:
             total = 0

@@ -10,7 +10,7 @@ import pytest
 
 from npcompile import jit
 from npcompile.core import logs
-from npcompile.runtime import dispatch, succession
+from npcompile.runtime.versions import closure_cache, dispatch
 
 X = np.arange(5.0)
 
@@ -181,11 +181,11 @@ def test_threads_that_make_functions():
 
 
 def test_few_are_kept():
-    for k in range(succession.LIMIT + 9):
+    for k in range(closure_cache.LIMIT + 9):
         space = {"jit": jit}
         exec(f"def outer():\n    @jit\n    def f(x): return [x, {{{k}}}]\n    return f", space)
         space["outer"]()(1)
-    assert len(succession._left) <= succession.LIMIT
+    assert len(closure_cache._left) <= closure_cache.LIMIT
 
 
 def test_reading_a_version_takes_memory_for_that_alone():

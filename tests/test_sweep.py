@@ -13,16 +13,16 @@ from npcompile import jit
 from npcompile.program.interpret import interpret
 from npcompile.program.ir import For
 from npcompile.program.verify import verify
-from npcompile.runtime.pool import get_num_threads, set_num_threads
-from npcompile.schedule import cuts, rolling
+from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
+from npcompile.schedule.fusion import array_cuts, ring_buffers
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Blocks of few rows, so that small arrays are cut into parts."""
-    monkeypatch.setattr(cuts, "BLOCK", 300)
-    monkeypatch.setattr(rolling, "NEAR", 300)
-    monkeypatch.setattr(rolling, "PART", 300)
+    monkeypatch.setattr(array_cuts, "BLOCK", 300)
+    monkeypatch.setattr(ring_buffers, "NEAR", 300)
+    monkeypatch.setattr(ring_buffers, "PART", 300)
     before = get_num_threads()
     yield
     set_num_threads(before)
@@ -166,6 +166,6 @@ def test_random_stencils() -> None:
 if __name__ == "__main__":
     import sys
 
-    cuts.BLOCK = rolling.NEAR = rolling.PART = 300
+    array_cuts.BLOCK = ring_buffers.NEAR = ring_buffers.PART = 300
     first, count = map(int, sys.argv[1:])
     print(count, "programs,", sum(check(seed) for seed in range(first, first + count)), "sweeps")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from npcompile import jit
-from npcompile.runtime.dispatch import Dispatcher
+from npcompile.runtime.versions.dispatch import Dispatcher
 from npcompile.tensors import table
 from tests import random_answers
 from tests.random_tensors import differs

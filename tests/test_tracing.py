@@ -17,8 +17,8 @@ from npcompile.core.config import Config
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import CheckFailed, interpret
 from npcompile.graph.verify import verify
+from npcompile.guards.sources import Arg, Attribute, Closure, Default, Global, Item
 from npcompile.tracing.retries import trace
-from npcompile.tracing.sources import Arg, Attribute, Closure, Default, Global, Item
 from tests.support_arrays import meaning
 from tests.support_arrays import same as same_value
 

@@ -11,8 +11,8 @@ from types import CodeType
 
 import pytest
 
-from npcompile.tracing import bytecode
-from npcompile.tracing.bytecode import analyse
+from npcompile.frontend import bytecode
+from npcompile.frontend.bytecode import analyse
 
 
 def codes(module):

@@ -9,9 +9,9 @@ import pytest
 
 from npcompile.graph.interpret import CheckFailed, _GraphRun
 from npcompile.graph.ir import Items, StaticObject
-from npcompile.runtime.resume import NULL, Activation, resume
-from npcompile.tracing import values
-from npcompile.tracing.results import TUPLE_ITERATOR
+from npcompile.python import values
+from npcompile.runtime.versions.resume import NULL, Activation, resume
+from npcompile.tracing.result_trees import TUPLE_ITERATOR
 from tests.support_arrays import meaning
 from tests.test_tracing import fetch, follow, refused, same
 

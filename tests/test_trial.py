@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.runtime.trial import EXITS, FASTER, TIMED, WARM, TierProfile
+from npcompile.runtime.versions.tiering import EXITS, FASTER, TIMED, WARM, TierProfile
 
 X = np.arange(4.0)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.runtime.native import Native
+from npcompile.runtime.versions.native import Native
 
 KINDS: Any = (list, tuple)
 NUMBERS: Any = (2.0, 3)

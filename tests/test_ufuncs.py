@@ -18,7 +18,7 @@ import scipy.special
 import npcompile
 from npcompile import jit
 from npcompile.api import namespaces
-from npcompile.runtime import direct
+from npcompile.runtime.ufuncs import direct_calls
 from tests.support_special import operands_at
 
 NAMES = sorted(namespaces.elementary())
@@ -86,8 +86,8 @@ def test_calls_without_numpys_machinery_are_numpys(name: str, shape: tuple[int, 
 
 def test_calls_are_taken_from_numpy() -> None:
     npcompile.exp(np.ones(3))
-    assert direct.taken(npcompile.exp)
-    assert not direct.taken(np.exp)
+    assert direct_calls.taken(npcompile.exp)
+    assert not direct_calls.taken(np.exp)
 
 
 def test_direct_calls_warn_and_refuse_as_numpy_does() -> None:

@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu.compile import target
+from npcompile.backends.cpu.loader.compile import target
 
 HOME = Path(np.__file__).parent
 PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "numpy_tests.md"

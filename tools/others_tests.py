@@ -37,8 +37,8 @@ import numpy as np
 import pytest
 
 import npcompile
-import npcompile.runtime.dispatch
-import npcompile.runtime.lowering
+import npcompile.runtime.versions.dispatch
+import npcompile.runtime.versions.lowering
 import npcompile.tracing.tracer  # what children need, once
 
 OPTIONS = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "--tb=short",

@@ -7,11 +7,11 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-import npcompile.special.library
+import npcompile.special.scipy_records
 import npcompile.tracing.tracer  # fills the records  # noqa: F401
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.ops.record import OPERATORS, Op
-from npcompile.tensors import functions, table
+from npcompile.tensors import table, tensor_functions
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -30,9 +30,17 @@ Written by `tools/pages.py` from the first lines of the modules, in the order in
 ([architecture](ARCHITECTURE.md)); do not edit.
 """
 ROOMS = (
-    "core", "graph", "program", "ops", "special", "special/coefficients", "fft", "linalg",
-    "tensors", "tracing", "passes", "schedule", "backends/cpu", "backends/gpu",
-    "backends/reference", "runtime", "api", "demo",
+    "core", "frontend", "runtime/unsafe", "graph", "program", "ops", "special/coefficients",
+    "special/arithmetic", "special/elementary", "special/error",
+    "special/gamma_functions", "special/integrals", "special/complex", "special/bessel",
+    "special/statistics", "special",
+    "fft", "linalg", "guards", "tensors", "python/polyfills", "python", "tracing",
+    "tracing/polyfills", "passes",
+    "schedule/memory", "schedule/walk", "schedule/fusion", "schedule/loops", "schedule",
+    "backends/cpu/loader", "backends/cpu/llvm", "backends/cpu/linalg", "backends/cpu/kernels",
+    "backends/cpu/loops", "backends/cpu/parallel", "backends/cpu", "backends/reference",
+    "backends/gpu", "runtime/cache", "runtime/entry", "runtime/memory", "runtime/random",
+    "runtime/threads", "runtime/versions", "runtime/ufuncs", "runtime", "api", "demo",
 )
 
 
@@ -91,7 +99,7 @@ def torch() -> list[str]:
     for record, rule, _, shown in table.ELEMENTWISE:
         lines.append(f"| {record} | {', '.join(f'`{name}`' for name in shown.split())} | {rule} |")
     meanings: dict[str, list[str]] = defaultdict(list)
-    for path, meaning in functions.NAMED.items():
+    for path, meaning in tensor_functions.NAMED.items():
         meanings[str(meaning.__doc__).strip().splitlines()[0]].append(f"`{path}`")
     lines += ["", "| names | meaning |", "|---|---|"]
     lines += [f"| {', '.join(paths)} | {doc} |" for doc, paths in meanings.items()]

@@ -13,8 +13,19 @@ from npcompile.core.errors import Refusal, Refused
 from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
 from npcompile.core.sizes import Poly, Predicate, Size, Symbol, Unhinted, symbols
-from npcompile.core.statements import statement_at
+from npcompile.frontend.statements import statement_at
 from npcompile.graph.types import Array, Opaque, Scalar
+from npcompile.guards.sources import (
+    AddressOf,
+    Attribute,
+    Codes,
+    Default,
+    Guard,
+    Item,
+    Leaf,
+    Source,
+    TensorMemory,
+)
 from npcompile.program.ir import (
     Alloc,
     Buffer,
@@ -30,21 +41,10 @@ from npcompile.program.ir import (
     While,
 )
 from npcompile.program.memory import peak
-from npcompile.runtime.dispatch import Dispatcher
-from npcompile.runtime.match import RELATIONS
-from npcompile.runtime.pool import get_num_threads
-from npcompile.runtime.versions import Version
-from npcompile.tracing.sources import (
-    AddressOf,
-    Attribute,
-    Codes,
-    Default,
-    Guard,
-    Item,
-    Leaf,
-    Source,
-    TensorMemory,
-)
+from npcompile.runtime.entry.guard_matching import RELATIONS
+from npcompile.runtime.threads.pool import get_num_threads
+from npcompile.runtime.versions.dispatch import Dispatcher
+from npcompile.runtime.versions.version import Version
 
 SHOWN = 4  # statements that are shown for a kernel, at most
 AUXILIARY = {  # kernels that no statement asks for

@@ -22,12 +22,12 @@ from npcompile.core.errors import CompileError, Refusal
 from npcompile.core.sections import again, inside, section
 from npcompile.core.surroundings import why
 from npcompile.core.unseen import unseen
-from npcompile.runtime.callable import FunctionBase, install
+from npcompile.runtime.unsafe.native_functions import FunctionBase, install
 
 if TYPE_CHECKING:
     from npcompile.api.explain import Explanation
     from npcompile.api.lower import Lowered
-    from npcompile.runtime.dispatch import Dispatcher
+    from npcompile.runtime.versions.dispatch import Dispatcher
 
 
 class CacheInfo(tuple[int, int, int]):
@@ -60,11 +60,11 @@ def _prepare() -> None:
     """Imports most of what calls need, when the first function is decorated.  The compiler itself
     is imported by the first call that no earlier process has compiled."""
     try:
-        if load("npcompile.runtime.cache"):
-            from npcompile.runtime.cache import sources
+        if load("npcompile.runtime.cache.disk"):
+            from npcompile.runtime.cache.disk import sources
 
             sources()  # before they are imported: what is changed later is another version
-            load("npcompile.runtime.native")
+            load("npcompile.runtime.versions.native")
     except Exception as error:
         if why(error) is None:
             raise
@@ -73,7 +73,7 @@ def _prepare() -> None:
 def _prepared(function: Jit) -> bool:
     """Whether compiled functions can be called now; if not, the plain function is."""
     try:
-        return load("npcompile.runtime.dispatch") and function._dispatcher is not None
+        return load("npcompile.runtime.versions.dispatch") and function._dispatcher is not None
     except Exception as error:
         if why(error) is None:
             raise
@@ -159,14 +159,14 @@ class Jit(FunctionBase):
     def _dispatcher(self) -> Dispatcher:
         """Made at the first call."""
         if self._made is None:
-            load("npcompile.runtime.dispatch")
+            load("npcompile.runtime.versions.dispatch")
             self._make()
         assert self._made is not None
         return self._made
 
     @section
     def _make(self) -> None:
-        from npcompile.runtime.dispatch import Dispatcher
+        from npcompile.runtime.versions.dispatch import Dispatcher
 
         with _lock:
             if self._made is None:
@@ -187,8 +187,8 @@ class Jit(FunctionBase):
     @section
     def _bind(self) -> None:
         """Has keywords and defaults bound by machine code from now on, if that can be."""
-        from npcompile.runtime.binding import Binder
-        from npcompile.runtime.native import in_python
+        from npcompile.runtime.entry.argument_binding import Binder
+        from npcompile.runtime.versions.native import in_python
 
         dispatcher = self._dispatcher
         with dispatcher.lock:

@@ -10,8 +10,8 @@ from npcompile.core.records import replace
 from npcompile.graph.show import show as show_graph
 from npcompile.program.ir import Program
 from npcompile.program.show import show as show_program
-from npcompile.runtime.build import Executable
-from npcompile.runtime.dispatch import Dispatcher
+from npcompile.runtime.entry.executables import Executable
+from npcompile.runtime.versions.dispatch import Dispatcher
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Lowered:
         """Machine code of this machine, as assembler text."""
         if not self.executable.text:
             return ""
-        from npcompile.backends.cpu.compile import assembly
+        from npcompile.backends.cpu.loader.compile import assembly
 
         return assembly(self.executable.text, optimise=self.executable.optimise)
 
@@ -81,8 +81,8 @@ def _for_gpu(
     owner: object, dispatcher: Dispatcher, bound: dict[str, Any]
 ) -> Callable[[], Program]:
     """What makes the program that a GPU would run."""
-    from npcompile.runtime.build import Stopwatch
-    from npcompile.runtime.lowering import lower
+    from npcompile.runtime.entry.executables import Stopwatch
+    from npcompile.runtime.versions.lowering import lower
 
     config = replace(dispatcher.config, device="cuda")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import npcompile.special.elementary
+import npcompile.special.elementary_records
 from npcompile.api.ufuncs import ufunc
 from npcompile.ops.record import OPERATORS, Op, complete
 
@@ -16,7 +16,7 @@ from npcompile.ops.record import OPERATORS, Op, complete
 @cache
 def elementary() -> dict[str, Op]:
     """Records whose loops are programs of our own, by NumPy's name."""
-    programs = npcompile.special.elementary.UFUNCS
+    programs = npcompile.special.elementary_records.UFUNCS
     return {name: OPERATORS[name] for name in programs}
 
 

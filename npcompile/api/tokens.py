@@ -21,8 +21,8 @@ import numpy as np
 
 from npcompile.api.pickling import found
 from npcompile.core.records import field_names
-from npcompile.runtime.cache import fingerprint
-from npcompile.runtime.callable import FunctionBase
+from npcompile.runtime.cache.disk import fingerprint
+from npcompile.runtime.unsafe.native_functions import FunctionBase
 
 if TYPE_CHECKING:
     from npcompile.api.jit import Jit

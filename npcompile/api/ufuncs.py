@@ -23,7 +23,7 @@ from npcompile.core.sections import again, inside
 from npcompile.core.surroundings import why
 from npcompile.ops.elementwise import ufunc_of
 from npcompile.ops.record import Op, stands_for
-from npcompile.runtime.layout import UfuncHead, supported
+from npcompile.runtime.unsafe.layout import UfuncHead, supported
 
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 #: place of PyUFunc_FromFuncAndDataAndSignatureAndIdentity in NumPy's table of ufunc functions
@@ -70,7 +70,7 @@ def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
 
 
 def _take(made: np.ufunc, library: np.ufunc) -> None:
-    from npcompile.runtime.direct import take
+    from npcompile.runtime.ufuncs.direct_calls import take
 
     take(made, library)
 
@@ -168,8 +168,8 @@ class _Stub:
 
     def compile(self) -> None:
         """Puts the compiled loop in the stub's place; the library's if it can't be made."""
-        from npcompile.runtime.direct import mark
-        from npcompile.runtime.loops import UfuncLoop
+        from npcompile.runtime.ufuncs.direct_calls import mark
+        from npcompile.runtime.ufuncs.inner_loops import UfuncLoop
 
         with _lock:
             if self.loop is not None:  # another thread was first

@@ -3,7 +3,8 @@
 A function is tried out only if it is pure and sure to end, soon, on any numbers: no search for a
 bracket, no iteration until numbers settle.  The table names such functions, by room or one by one.
 A function with a rule is predicted by the rule, which makes an empty result of the right kind.
-Every other function is predicted by its first real call (:mod:`npcompile.tracing.observed`).
+Every other function is predicted by its first real call
+(:mod:`npcompile.tracing.observed_results`).
 """
 
 from __future__ import annotations

@@ -13,13 +13,13 @@ from npcompile.passes.checks import merge_checks
 from npcompile.passes.complexes import expand_complex
 from npcompile.passes.dead import drop_dead, keep_flags
 from npcompile.passes.decompose import decompose
-from npcompile.passes.edges import drop_edges
-from npcompile.passes.functions import name_functions
+from npcompile.passes.fp_barriers import settle
 from npcompile.passes.halves import widen_halves
 from npcompile.passes.hoist import hoist
+from npcompile.passes.interruptible_loops import drop_edges
+from npcompile.passes.kernel_functions import name_functions
 from npcompile.passes.normalise import normalise
 from npcompile.passes.ranges import narrow
-from npcompile.passes.settle import settle
 from npcompile.passes.simplify import simplify
 from npcompile.passes.split import split
 from npcompile.passes.tables import tabulate

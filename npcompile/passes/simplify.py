@@ -11,7 +11,7 @@ from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Const, Graph, Node
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Scalar
-from npcompile.passes.arms import join_arms
+from npcompile.passes.equal_arms import join_arms
 from npcompile.passes.rewrite import rewrite
 
 #: operations whose results have no minus where their last two operands have none

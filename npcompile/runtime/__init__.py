@@ -1,0 +1,1 @@
+"""Runs compiled functions: entries, versions, threads, memory and the disk cache."""

@@ -14,7 +14,7 @@ from npcompile.ops.canonical import ask_order
 from npcompile.passes.normalise import normalise
 from npcompile.program.ir import Program
 from npcompile.schedule.finish import finish
-from npcompile.schedule.scheduler import Scheduler
+from npcompile.schedule.walk.scheduler import Scheduler
 
 
 def schedule(graph: Graph, config: Config | None = None) -> Program:

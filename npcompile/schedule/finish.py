@@ -26,19 +26,17 @@ from npcompile.program.ir import (
     While,
 )
 from npcompile.program.verify import result_buffers
-from npcompile.schedule.allocate import allocate, touched
-from npcompile.schedule.extremes import Extremes
-from npcompile.schedule.fuse import fuse
-from npcompile.schedule.independent import Independent, reads
-from npcompile.schedule.lanes import Raised
-from npcompile.schedule.memory import Memory
-from npcompile.schedule.nest import Nest
-from npcompile.schedule.recurrence import ScalarReplacement
-from npcompile.schedule.results import Results
-from npcompile.schedule.scheduler import Scheduler
-from npcompile.schedule.shared import SharedMemory
-from npcompile.schedule.short import unrolled
-from npcompile.schedule.steps import (
+from npcompile.schedule.fusion.fuse import fuse
+from npcompile.schedule.loops.extreme_unrolling import Extremes
+from npcompile.schedule.loops.parallel_loops import Independent, reads
+from npcompile.schedule.loops.scalar_replacement import ScalarReplacement
+from npcompile.schedule.loops.small_kernels import unrolled
+from npcompile.schedule.loops.vector_loops import Raised
+from npcompile.schedule.loops.wavefront import Wavefronts
+from npcompile.schedule.memory.allocate import allocate, touched
+from npcompile.schedule.memory.memories import Memory
+from npcompile.schedule.memory.shared_temporaries import SharedMemory
+from npcompile.schedule.walk.draft_statements import (
     Binding,
     Choice,
     Counted,
@@ -50,7 +48,9 @@ from npcompile.schedule.steps import (
     RoutineStep,
     Step,
 )
-from npcompile.schedule.wavefront import Wavefronts
+from npcompile.schedule.walk.nest import Nest
+from npcompile.schedule.walk.result_memory import Results
+from npcompile.schedule.walk.scheduler import Scheduler
 
 
 def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program:

@@ -17,12 +17,13 @@ from typing import Any
 from npcompile.core import late
 from npcompile.core.reported import reported
 from npcompile.ops.record import later
-from npcompile.special import axes, elementary, neighbours
+from npcompile.special import axes, elementary_records
+from npcompile.special.elementary import nextafter
 
-__all__ = ["axes", "elementary", "neighbours"]
+__all__ = ["axes", "elementary_records", "nextafter"]
 
 def _complete() -> None:
-    importlib.import_module("npcompile.special.library")
+    importlib.import_module("npcompile.special.scipy_records")
     reported.watch()
 
 

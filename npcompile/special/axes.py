@@ -10,9 +10,9 @@ from npcompile.graph.expression import Expr
 from npcompile.ops.arguments import as_array, static
 from npcompile.ops.elementwise import composed, contents, loops, part, run, wrap
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.special.formats import format_of
-from npcompile.special.logarithm import edges, log1p, log_parts
-from npcompile.special.words import joined
+from npcompile.special.arithmetic.double_word import joined
+from npcompile.special.arithmetic.formats import format_of
+from npcompile.special.elementary.logarithm import edges, log1p, log_parts
 
 
 def quiet_log(x: Expr) -> Expr:

@@ -7,21 +7,15 @@ from __future__ import annotations
 import math
 
 from npcompile.graph.expression import Expr, copysign
-from npcompile.special import (
-    bessel,
-    beta_functions,
-    derivatives,
-    elliptic,
-    exponential,
-    incomplete,
-    integrals,
-    logarithm,
-    normal,
-    probability,
-    quantiles,
-)
-from npcompile.special import gamma_functions as gamma
-from npcompile.special.derivatives import Partials, one
+from npcompile.special import elementary_derivatives
+from npcompile.special.bessel import bessel_integer
+from npcompile.special.elementary import exponential, logarithm
+from npcompile.special.elementary_derivatives import Partials, one
+from npcompile.special.error import normal, probability
+from npcompile.special.gamma_functions import beta_functions, incomplete_gamma
+from npcompile.special.gamma_functions import gamma_function as gamma
+from npcompile.special.integrals import dawson, elliptic
+from npcompile.special.statistics import quantiles
 
 ROOT_PI = math.sqrt(math.pi)
 GAUSS = 1 / math.sqrt(2 * math.pi)
@@ -41,7 +35,7 @@ def _xlog1py(x: Expr, y: Expr) -> tuple[Expr, ...]:
 
 def _gammainc(sign: float) -> Partials:
     """With respect to the second operand; the other derivative has no closed form."""
-    return lambda a, x: (None, sign * incomplete.gamma_density(a, x))
+    return lambda a, x: (None, sign * incomplete_gamma.gamma_density(a, x))
 
 
 def _beta(a: Expr, b: Expr) -> tuple[Expr, ...]:
@@ -60,13 +54,12 @@ def _ellipk(m: Expr) -> Expr:
 
 
 DERIVATIVES: dict[str, Partials] = {
-    **derivatives.DERIVATIVES,
+    **elementary_derivatives.DERIVATIVES,
     "erf": one(lambda x: 2 / ROOT_PI * exponential.exp(-x * x)),
     "erfc": one(lambda x: -2 / ROOT_PI * exponential.exp(-x * x)),
     "erfcx": one(lambda x: 2.0 * x * normal.erfcx(x) - 2 / ROOT_PI),
     "erfinv": one(lambda y: ROOT_PI / 2 * exponential.exp(normal.erfinv(y) * normal.erfinv(y))),
-    "erfcinv": one(
-        lambda z: -ROOT_PI / 2 * exponential.exp(normal.erfcinv(z) * normal.erfcinv(z))),
+    "erfcinv": one(lambda z: -ROOT_PI / 2 * exponential.exp(normal.erfcinv(z) * normal.erfcinv(z))),
     "ndtr": one(_bell),
     "ndtri": one(lambda p: 1.0 / _bell(normal.ndtri(p))),
     "log_ndtr": one(lambda x: GAUSS * exponential.exp(-0.5 * x * x - normal.log_ndtr(x))),
@@ -74,31 +67,41 @@ DERIVATIVES: dict[str, Partials] = {
     "log_expit": one(lambda x: probability.expit(-x)),
     "logit": one(lambda p: 1.0 / (p * (1.0 - p))),
     "entr": one(lambda x: -logarithm.log(x) - 1.0),
-    "xlogy": _xlogy, "xlog1py": _xlog1py,
+    "xlogy": _xlogy,
+    "xlog1py": _xlog1py,
     "gammaln": one(gamma.digamma),
     "gamma": one(lambda x: gamma.gamma(x) * gamma.digamma(x)),
     "rgamma": one(lambda x: -gamma.rgamma(x) * gamma.digamma(x)),
-    "i0": one(bessel.i1),
-    "i1": one(lambda x: bessel.i0(x) - bessel.i1(x) / x),
-    "i0e": one(lambda x: bessel.i1e(x) - copysign(1.0, x) * bessel.i0e(x)),
-    "i1e": one(lambda x: bessel.i0e(x) - bessel.i1e(x) * (copysign(1.0, x) + 1.0 / x)),
-    "k0": one(lambda x: -bessel.k1(x)),
-    "k1": one(lambda x: -bessel.k0(x) - bessel.k1(x) / x),
-    "k0e": one(lambda x: bessel.k0e(x) - bessel.k1e(x)),
-    "k1e": one(lambda x: bessel.k1e(x) - bessel.k0e(x) - bessel.k1e(x) / x),
-    "j0": one(lambda x: -bessel.j1(x)),
-    "j1": one(lambda x: bessel.j0(x) - bessel.j1(x) / x),
-    "y0": one(lambda x: -bessel.y1(x)),
-    "y1": one(lambda x: bessel.y0(x) - bessel.y1(x) / x),
-    "dawsn": one(lambda x: 1.0 - 2.0 * x * integrals.dawsn(x)),
+    "i0": one(bessel_integer.i1),
+    "i1": one(lambda x: bessel_integer.i0(x) - bessel_integer.i1(x) / x),
+    "i0e": one(lambda x: bessel_integer.i1e(x) - copysign(1.0, x) * bessel_integer.i0e(x)),
+    "i1e": one(
+        lambda x: bessel_integer.i0e(x) - bessel_integer.i1e(x) * (copysign(1.0, x) + 1.0 / x)
+    ),
+    "k0": one(lambda x: -bessel_integer.k1(x)),
+    "k1": one(lambda x: -bessel_integer.k0(x) - bessel_integer.k1(x) / x),
+    "k0e": one(lambda x: bessel_integer.k0e(x) - bessel_integer.k1e(x)),
+    "k1e": one(lambda x: bessel_integer.k1e(x) - bessel_integer.k0e(x) - bessel_integer.k1e(x) / x),
+    "j0": one(lambda x: -bessel_integer.j1(x)),
+    "j1": one(lambda x: bessel_integer.j0(x) - bessel_integer.j1(x) / x),
+    "y0": one(lambda x: -bessel_integer.y1(x)),
+    "y1": one(lambda x: bessel_integer.y0(x) - bessel_integer.y1(x) / x),
+    "dawsn": one(lambda x: 1.0 - 2.0 * x * dawson.dawsn(x)),
     "exp1": one(lambda x: -exponential.exp(-x) / x),
-    "ellipk": one(_ellipk), "ellipe": one(
-        lambda m: (elliptic.ellipe(m) - elliptic.ellipk(m)) / (m + m)),
+    "ellipk": one(_ellipk),
+    "ellipe": one(lambda m: (elliptic.ellipe(m) - elliptic.ellipk(m)) / (m + m)),
     "gammaincinv": lambda a, p: (
-        None, 1.0 / incomplete.gamma_density(a, quantiles.gammaincinv(a, p))),
+        None,
+        1.0 / incomplete_gamma.gamma_density(a, quantiles.gammaincinv(a, p)),
+    ),
     "betaincinv": lambda a, b, p: (
-        None, None, 1.0 / beta_functions.beta_density(a, b, quantiles.betaincinv(a, b, p))),
-    "beta": _beta, "betaln": _betaln,
+        None,
+        None,
+        1.0 / beta_functions.beta_density(a, b, quantiles.betaincinv(a, b, p)),
+    ),
+    "beta": _beta,
+    "betaln": _betaln,
     "betainc": lambda a, b, x: (None, None, beta_functions.beta_density(a, b, x)),
-    "gammainc": _gammainc(1.0), "gammaincc": _gammainc(-1.0),
+    "gammainc": _gammainc(1.0),
+    "gammaincc": _gammainc(-1.0),
 }

@@ -13,8 +13,8 @@ from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import elementwise
 from npcompile.tensors.elementwise import Elementwise, call, cast, result_strides
-from npcompile.tensors.functions import named, result, tensor
 from npcompile.tensors.promotion import result_dtype
+from npcompile.tensors.tensor_functions import named, result, tensor
 
 # ------------------------------------------------------------------ products of matrices
 

@@ -12,8 +12,8 @@ from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import elementwise
 from npcompile.tensors.elementwise import cast, number, result_strides
-from npcompile.tensors.functions import dtype_in, named, result, tensor
 from npcompile.tensors.promotion import DEFAULT, weak_dtype
+from npcompile.tensors.tensor_functions import dtype_in, named, result, tensor
 
 
 def filled(

@@ -21,9 +21,9 @@ from npcompile.ops.arguments import (
 from npcompile.ops.elementwise import py_scalar, run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors.elementwise import cast, laid_out, result_strides
-from npcompile.tensors.functions import dtype_in, named, result, tensor
-from npcompile.tensors.memory import torch_dtype
 from npcompile.tensors.promotion import result_dtype
+from npcompile.tensors.tensor_functions import dtype_in, named, result, tensor
+from npcompile.tensors.tensor_memory import torch_dtype
 
 _PYTHON = {"b": PY_BOOL, "i": PY_INT, "u": PY_INT, "f": PY_FLOAT}
 

@@ -16,13 +16,13 @@ from functools import cache
 from typing import Any
 
 from npcompile.ops.record import complete
-from npcompile.tensors import composed, creation, reductions, shapes
+from npcompile.tensors import composed, creation, shapes, tensor_reductions
 from npcompile.tensors.elementwise import Elementwise, in_place
-from npcompile.tensors.functions import NAMED
+from npcompile.tensors.tensor_functions import NAMED
 
 Function = Callable[..., Any]
 
-FILLING = (composed, creation, reductions, shapes)  # they enter their functions in NAMED
+FILLING = (composed, creation, tensor_reductions, shapes)  # they enter their functions in NAMED
 
 _ONE, _TWO = ("input",), ("input", "other")
 

@@ -20,14 +20,11 @@ import numpy as np
 
 from npcompile.core.tuples import REPLACE, replaces
 from npcompile.graph.ir import Node
+from npcompile.guards.class_hooks import is_library, looks_up_plainly, wrapped_by_us
+from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import devices, flats, models, reshaping, tensors
-from npcompile.tracing.answers import is_library, looks_up_plainly, wrapped_by_us
-from npcompile.tracing.inputs import pinned
-from npcompile.tracing.sources import Attribute, Source
-from npcompile.tracing.stores import ordinary
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     HeapObject,
     Method,
     Object,
@@ -40,6 +37,15 @@ from npcompile.tracing.values import (
     is_model,
     python_class,
 )
+from npcompile.tracing import (
+    device_arrays,
+    flat_iterators,
+    reshaping,
+    tensor_values,
+    traced_containers,
+)
+from npcompile.tracing.inputs import pinned
+from npcompile.tracing.side_effects import ordinary
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -64,21 +70,21 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
             return None
         if value.source is not None:
             return _method_outside(t, value.value, value.source, name)
-    if models.is_attribute(t, value, name):
+    if traced_containers.is_attribute(t, value, name):
         return None
     if is_model(value):
-        return models.method(t, value, name)
+        return traced_containers.method(t, value, name)
     kind = python_class(value)
     found = inspect.getattr_static(kind, name, _MISSING)
     if name == "_replace" and isinstance(value, Sequence) and replaces(kind):
         return Static(REPLACE)
-    if tensors.is_tensor(value):
+    if tensor_values.is_tensor(value):
         return None
     if isinstance(value, Object):
         return Static(getattr(kind, name)) if callable(found) else None
     if isinstance(found, C_METHODS):
         if isinstance(value, ArrayRef):
-            devices.check_attribute(t, name)
+            device_arrays.check_attribute(t, name)
         return Static(getattr(kind, name))
     if isinstance(value, HeapObject) and (type(found) is FunctionType or wrapped_by_us(found)):
         if name in t.heap[value]:
@@ -133,14 +139,14 @@ def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
         return Method(found, value)
     match value:
         case ArrayRef():
-            devices.check_attribute(t, name)
+            device_arrays.check_attribute(t, name)
             if name == "flat":
-                return flats.of(t, value)
+                return flat_iterators.of(t, value)
             return t.operate(views.attribute, value, name)
         case Node():
             return _number(t, value, name)
-        case Sequence() if tensors.is_tensor(value):
-            return tensors.load(t, value, name)
+        case Sequence() if tensor_values.is_tensor(value):
+            return tensor_values.load(t, value, name)
         case Sequence(items, kind) if name in _fields(kind):
             return items[_fields(kind).index(name)]
         case Slice() if name in ("start", "stop", "step"):
@@ -338,7 +344,7 @@ def _kept(module: ModuleType, name: str) -> bool:
 
 def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False) -> None:
     """``target.name = value``.  ``plain``: nothing else is done."""
-    if is_model(target) and not models.is_attribute(t, target, name):
+    if is_model(target) and not traced_containers.is_attribute(t, target, name):
         raise t.refuse(f".{name} =", f"of {described(target)} is left to Python")
     if _set_by_property(t, target, name, value, plain):
         return

@@ -11,26 +11,12 @@ import numpy as np
 from npcompile.core.errors import Refused
 from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
+from npcompile.frontend.bytecode import analyse
+from npcompile.guards.class_hooks import has_finalizer, looks_up_plainly, of_library, wrapped_by_us
+from npcompile.guards.sources import Attribute, Default, Source
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import Op, resolve
-from npcompile.tracing import (
-    attributes,
-    devices,
-    growing,
-    hosts,
-    models,
-    operators,
-    tensors,
-)
-from npcompile.tracing.answers import (
-    has_finalizer,
-    looks_up_plainly,
-    of_library,
-    wrapped_by_us,
-)
-from npcompile.tracing.bytecode import analyse
-from npcompile.tracing.sources import Attribute, Default, Source
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     NULL,
     UNBOUND,
     Frame,
@@ -46,6 +32,15 @@ from npcompile.tracing.values import (
     Vector,
     described,
     python_class,
+)
+from npcompile.tracing import (
+    attributes,
+    device_arrays,
+    external_calls,
+    operators,
+    tensor_values,
+    traced_containers,
+    vectors,
 )
 
 if TYPE_CHECKING:
@@ -77,17 +72,17 @@ def _call_object(
     t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...],
     kwargs: dict[str, Value], plain: bool,
 ) -> Value:
-    from npcompile.tracing import appliers
-    from npcompile.tracing.functions import FUNCTIONS, executable
+    from npcompile.tracing.builtin_functions import FUNCTIONS, executable
+    from npcompile.tracing.polyfills import appliers
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
         held, args = getattr(args[0].value, held.__name__), args[1:]  # of one ufunc
     _check_receiver(t, held, args)
-    name = models.meant(held, args)
+    name = traced_containers.meant(held, args)
     if name:
-        return models.special(t, args[0], name, *args[1:], **kwargs)
-    held = devices.function(t, held)
-    found = tensors.called(t, held, args, kwargs)
+        return traced_containers.special(t, args[0], name, *args[1:], **kwargs)
+    held = device_arrays.function(t, held)
+    found = tensor_values.called(t, held, args, kwargs)
     if found is not None:
         return found
     special = FUNCTIONS.get(held) if hashable(held) else None
@@ -101,7 +96,7 @@ def _call_object(
     op = resolve(_ufunc_of(held))
     if op is not None:
         return _recorded(t, op, held, args, kwargs, plain)
-    called = hosts.call(t, held, args, kwargs, plain)
+    called = external_calls.call(t, held, args, kwargs, plain)
     if called is not None:
         return called
     if type(held) is FunctionType and not of_library(held):
@@ -146,7 +141,7 @@ def _arrays(
     if op.name == "diff" and (len(args) > 1 or "n" in kwargs):  # n=0 gives what it got
         return args
     return tuple(
-        growing.as_array(t, t.heap[arg])
+        vectors.as_array(t, t.heap[arg])
         if isinstance(arg, HeapObject) and isinstance(t.heap[arg], Vector) else arg
         for arg in args
     )
@@ -154,7 +149,7 @@ def _arrays(
 
 def inlines(t: Tracer, function: Value) -> bool:
     """Whether a call only hands its arguments to a function of the program."""
-    from npcompile.tracing.functions import FUNCTIONS
+    from npcompile.tracing.builtin_functions import FUNCTIONS
 
     if isinstance(function, Method):
         return inlines(t, function.function)
@@ -199,7 +194,7 @@ def _recorded(
             raise
         t.builder.rollback(mark)
         try:
-            called = hosts.call(t, held, args, kwargs, plain)
+            called = external_calls.call(t, held, args, kwargs, plain)
         except Refused:
             called = None
         if called is None:
@@ -266,7 +261,7 @@ def inline(
     t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value],
     plain: bool = False, transparent: bool = False,
 ) -> Value:
-    """Follows a function; see :class:`~npcompile.tracing.values.Frame` for the options."""
+    """Follows a function; see :class:`~npcompile.python.values.Frame` for the options."""
     variables = _bind(t, f, args, kwargs)
     code = analyse(f.code)
     variables += [UNBOUND] * (len(code.names) - len(variables))

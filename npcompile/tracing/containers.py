@@ -9,28 +9,10 @@ import numpy as np
 
 from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
+from npcompile.guards.class_hooks import answer, ask
 from npcompile.ops import foreign, indexing, slices
 from npcompile.ops.operands import ArrayRef, same_elements
-from npcompile.tracing import (
-    consumers,
-    devices,
-    flats,
-    growing,
-    hosts,
-    iteration,
-    lookups,
-    models,
-    outside,
-    tensors,
-    texts,
-    wishes,
-    within,
-)
-from npcompile.tracing.answers import answer, ask
-from npcompile.tracing.inputs import LONGEST, label
-from npcompile.tracing.item_types import item_type
-from npcompile.tracing.references import once
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     FALSE,
     NONE,
     HeapObject,
@@ -46,6 +28,24 @@ from npcompile.tracing.values import (
     is_model,
     python_class,
 )
+from npcompile.tracing import (
+    device_arrays,
+    dict_lookups,
+    dicts,
+    external,
+    external_calls,
+    flat_iterators,
+    item_requests,
+    iteration,
+    tensor_values,
+    texts,
+    traced_containers,
+    vectors,
+)
+from npcompile.tracing.inputs import LONGEST, label
+from npcompile.tracing.item_types import item_type
+from npcompile.tracing.polyfills import consumers
+from npcompile.tracing.references import once
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -64,7 +64,7 @@ def items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
         known, count = t.known(found.length)
         if not known or count > LONGEST:
             raise t.refuse("list", "of a length that only the run knows")
-        return tuple([growing.load(t, obj, found, k) for k in range(count)])
+        return tuple([vectors.load(t, obj, found, k) for k in range(count)])
     items: tuple[Value, ...] = found
     return items
 
@@ -73,7 +73,7 @@ def append(t: Tracer, obj: HeapObject, value: Value) -> None:
     """``box.append(value)``"""
     held, writes = t.heap[obj], t.writes
     grown = isinstance(held, Vector)
-    t.heap[obj] = growing.append(t, obj, held, value) if grown else (*held, value)
+    t.heap[obj] = vectors.append(t, obj, held, value) if grown else (*held, value)
     own = obj.place is not None and obj.place[-1][0] is t.frame.code.code
     if t.frame.transparent and own:
         t.writes = writes  # nobody else sees the list: it is made anew
@@ -84,7 +84,7 @@ def extend(t: Tracer, obj: HeapObject, items: tuple[Value, ...]) -> None:
     held = t.heap[obj]
     anew = isinstance(held, Vector) and t.known(held.length) == (True, 0)
     if anew and obj.place in t.columns:
-        t.heap[obj] = growing.begin(t, items, t.columns[obj.place])
+        t.heap[obj] = vectors.begin(t, items, t.columns[obj.place])
         return
     if isinstance(held, Vector):
         once(t, items)
@@ -97,8 +97,8 @@ def _static(t: Tracer, obj: HeapObject, key: Value, what: str) -> Any:
     try:
         return t.static(key, what)
     except Refused:
-        wishes.for_columns(t, obj, t.heap[obj], False)
-        wishes.for_line(t, obj)
+        item_requests.for_columns(t, obj, t.heap[obj], False)
+        item_requests.for_line(t, obj)
         raise
 
 
@@ -130,7 +130,7 @@ def _in_tuple(
     except Refused:
         if not isinstance(key, Node) or not 0 < len(items) <= CHOSEN:
             raise
-        return growing.choose(t, items, key)
+        return vectors.choose(t, items, key)
     return _at(t, items, Static(index), tuple if hasattr(kind, "_fields") else kind)
 
 
@@ -138,11 +138,11 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
     """``container[key]``."""
     match container:
         case ArrayRef():
-            return t.operate(indexing.getitem, container, devices.viewing(t, key))
+            return t.operate(indexing.getitem, container, device_arrays.viewing(t, key))
         case Iterator("flat"):
-            return flats.getitem(t, container, key)
-        case Sequence() if tensors.is_tensor(container):
-            return tensors.getitem(t, container, key)
+            return flat_iterators.getitem(t, container, key)
+        case Sequence() if tensor_values.is_tensor(container):
+            return tensor_values.getitem(t, container, key)
         case Sequence() if texts.is_text(container):
             return texts.getitem(t, container, key)
         case Sequence(items, kind):
@@ -160,7 +160,7 @@ def getitem(t: Tracer, container: Value, key: Value) -> Value:
         case Static(held) if isinstance(held, (str, bytes, tuple, range)):
             return _in_constant(t, container, held, key)
         case Static(held) if isinstance(held, foreign.INDEX_TRICKS):
-            made = hosts.call(t, foreign.indexed, (container, key), {}, plain=True)
+            made = external_calls.call(t, foreign.indexed, (container, key), {}, plain=True)
             assert made is not None
             return made
         case Static(held) if isinstance(held, type(np.s_)):
@@ -173,10 +173,10 @@ def _in_dict(t: Tracer, container: Value, held: Any, key: Value) -> Value:
     try:
         name = t.static(key, "a dictionary's key")
     except Refused:
-        return lookups.get(t, within.mapping(t, container), key)
-    if not (within.has(t, container, name) if isinstance(container, Static) else name in held):
+        return dict_lookups.get(t, dicts.mapping(t, container), key)
+    if not (dicts.has(t, container, name) if isinstance(container, Static) else name in held):
         raise Unreachable
-    found: Value = within.item(t, container, name) if isinstance(container, Static) else held[name]
+    found: Value = dicts.item(t, container, name) if isinstance(container, Static) else held[name]
     return found
 
 
@@ -200,17 +200,17 @@ def _from_outside(t: Tracer, container: Static, key: Value) -> Value:
     """An item, or a slice, of a list from outside."""
     held, source = container.value, container.source
     assert source is not None
-    if isinstance(key, Node) and len(held) > outside.FEW and outside.ask(t, held, source):
+    if isinstance(key, Node) and len(held) > external.FEW and external.ask(t, held, source):
         raise t.refuse(label(source), "is read at an index that only the call knows")
     try:
         index = t.static(key, "an index of a list or tuple")
     except Refused:
-        found = outside.chosen(t, held, source, key)
+        found = external.chosen(t, held, source, key)
         if found is None:
             raise
         return found
     if isinstance(index, int):
-        found = outside.item(t, held, source, index)
+        found = external.item(t, held, source, index)
         if found is None:
             raise Unreachable
         return found
@@ -224,10 +224,10 @@ def _in_list(t: Tracer, obj: HeapObject, key: Value) -> Value:
         index = _static(t, obj, key, "an index of a list or tuple")
         return _at(t, held, Static(index), list)
     if not isinstance(key, Slice):
-        return growing.getitem(t, obj, held, key)
+        return vectors.getitem(t, obj, held, key)
     operand = t.operand(key)
-    start, count, step = slices.bounds(t, operand, growing.size(t, held))
-    return growing.copied(t, obj, held, start, count, step)
+    start, count, step = slices.bounds(t, operand, vectors.size(t, held))
+    return vectors.copied(t, obj, held, start, count, step)
 
 
 def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bool:
@@ -249,32 +249,32 @@ def _holds(t: Tracer, container: Value, key: Value, value: ArrayRef) -> bool:
     if not isinstance(container, Static) or isinstance(key, (Slice, Node)):
         return False
     kind = type(container.value)
-    there = kind is list or (kind is dict and within.has(t, container, t.static(key, "a key")))
+    there = kind is list or (kind is dict and dicts.has(t, container, t.static(key, "a key")))
     return there and getitem(t, container, key) is value
 
 
 def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     """``container[key] = value``."""
     if is_model(container):
-        models.special(t, container, "__setitem__", key, value)
+        traced_containers.special(t, container, "__setitem__", key, value)
         return
-    if tensors.is_tensor(container):
-        tensors.setitem(t, container, key, value)
+    if tensor_values.is_tensor(container):
+        tensor_values.setitem(t, container, key, value)
         return
     if isinstance(container, ArrayRef):
         if not _onto_itself(t, container, key, value):
-            t.operate(indexing.setitem, container, key, growing.beside(t, value, container))
+            t.operate(indexing.setitem, container, key, vectors.beside(t, value, container))
         return
     if isinstance(value, ArrayRef) and _holds(t, container, key, value):
         return  # what ``container[key] += b`` assigns in the end
     if isinstance(container, Iterator) and container.kind == "flat":
-        flats.setitem(t, container, key, value)
+        flat_iterators.setitem(t, container, key, value)
         return
     held = t.heap.get(container) if isinstance(container, HeapObject) else None
     if isinstance(container, HeapObject) and container.borrowed and not isinstance(key, Slice):
-        wishes.for_line(t, container)
+        item_requests.for_line(t, container)
         if isinstance(held, Vector):
-            growing.setitem(t, container, held, key, value)
+            vectors.setitem(t, container, held, key, value)
             return
     if _put_outside(t, container, key, value):
         return
@@ -283,18 +283,18 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         try:
             name = t.static(key, "a dictionary's key")
         except Refused:
-            if models.wanted(t, obj, key, value):
+            if traced_containers.wanted(t, obj, key, value):
                 raise
-            t.heap[obj] = lookups.replaced(t, t.heap[obj], key, value)
+            t.heap[obj] = dict_lookups.replaced(t, t.heap[obj], key, value)
             return
         t.heap[obj] = {**t.heap[obj], name: value}
         return
     held = t.heap[obj]
     if isinstance(held, Vector):
         if isinstance(key, Slice):
-            t.heap[obj] = growing.replaced(t, obj, held, t.operand(key), value)
+            t.heap[obj] = vectors.replaced(t, obj, held, t.operand(key), value)
         else:
-            growing.setitem(t, obj, held, key, value)
+            vectors.setitem(t, obj, held, key, value)
         return
     index = _static(t, obj, key, "an index of a list")
     items = list(held)
@@ -315,7 +315,7 @@ def _put_outside(t: Tracer, container: Value, key: Value, value: Value) -> bool:
 def delitem(t: Tracer, container: Value, key: Value) -> None:
     """``del container[key]``."""
     if is_model(container):
-        models.special(t, container, "__delitem__", key)
+        traced_containers.special(t, container, "__delitem__", key)
         return
     obj = own(t, container)
     if isinstance(t.heap[obj], Vector):
@@ -345,7 +345,7 @@ def own(t: Tracer, value: Value) -> HeapObject:
 def contains(t: Tracer, container: Value, item: Value) -> Value:
     """``item in container``: TRUE, FALSE or a traced bool."""
     if is_model(container):
-        return models.special(t, container, "__contains__", item)
+        return traced_containers.special(t, container, "__contains__", item)
     if isinstance(container, HeapObject) and isinstance(t.heap[container], Vector):
         return consumers.follow(t, consumers.held, container, item)
     found = texts.contained(t, container, item)
@@ -357,9 +357,9 @@ def contains(t: Tracer, container: Value, item: Value) -> Value:
         keys = _constants(t, container)
         if keys is None:
             raise
-        if not keys and wishes.is_key(item_type(t, item)):
+        if not keys and item_requests.is_key(item_type(t, item)):
             return FALSE
-        return lookups.place(t, keys, item).found(t)
+        return dict_lookups.place(t, keys, item).found(t)
 
 
 def _constants(t: Tracer, container: Value) -> list[Any] | None:
@@ -368,8 +368,8 @@ def _constants(t: Tracer, container: Value) -> list[Any] | None:
     if type(held) is frozenset:
         return list(held)
     if python_class(container) is dict:
-        return within.keys(t, container)
-    if python_class(container) in (tuple, list) and not tensors.is_tensor(container):
+        return dicts.keys(t, container)
+    if python_class(container) in (tuple, list) and not tensor_values.is_tensor(container):
         found = [t.known(item) for item in iteration.items(t, container)]
         return [item for _, item in found] if all(known for known, _ in found) else None
     return None
@@ -377,7 +377,7 @@ def _constants(t: Tracer, container: Value) -> list[Any] | None:
 
 def _held(t: Tracer, container: Value, item: Value) -> Value:
     """``item in container``, where it is no string."""
-    if python_class(container) not in (tuple, list) or tensors.is_tensor(container):
+    if python_class(container) not in (tuple, list) or tensor_values.is_tensor(container):
         return boolean(_contains(t, container, item))
     items = iteration.items(t, container)
     if all(isinstance(x, Static) or t.known(x)[0] for x in (item, *items)):
@@ -390,10 +390,10 @@ def _held(t: Tracer, container: Value, item: Value) -> Value:
 def _contains(t: Tracer, container: Value, item: Value) -> bool:
     """``item in container`` of anything but tuples and lists."""
     if isinstance(container, Static) and type(container.value) is dict:
-        return t.static(item, "in") in within.keys(t, container)
+        return t.static(item, "in") in dicts.keys(t, container)
     if isinstance(container, HeapObject) and container.kind is dict:
         return t.static(item, "in") in t.heap[container]
-    if isinstance(container, (ArrayRef, Node)) or tensors.is_tensor(container):
+    if isinstance(container, (ArrayRef, Node)) or tensor_values.is_tensor(container):
         raise t.refuse("in", "of an array is left to Python")
     if isinstance(container, Static) and isinstance(container.value, (str, bytes, frozenset)):
         ask(t, container.value, "in")
@@ -426,8 +426,8 @@ def _in_view(t: Tracer, view: Iterator, item: Value) -> bool:
 def count(t: Tracer, value: Value) -> Value | None:
     """``len(value)`` of anything but an array; None if it is none of ours."""
     match value:
-        case Sequence() if tensors.is_tensor(value):
-            return count(t, tensors.array(value))
+        case Sequence() if tensor_values.is_tensor(value):
+            return count(t, tensor_values.array(value))
         case Sequence() if texts.is_text(value):
             return texts.length(t, value)
         case Sequence(items):
@@ -438,7 +438,7 @@ def count(t: Tracer, value: Value) -> Value | None:
         case HeapObject() if value.kind in (list, dict):
             return Static(len(t.heap[value]))
         case Static(held, source) if source is not None and type(held) in (list, dict):
-            return Static(within.size(t, value))
+            return Static(dicts.size(t, value))
         case Static(held, source) if hasattr(held, "__len__"):
             ask(t, held, "len")
             if source is not None and not isinstance(held, LASTING):
@@ -464,15 +464,15 @@ def _append(t: Tracer, obj: Value, value: Value) -> Value:
 
 def _extend(t: Tracer, obj: Value, more: Value) -> Value:
     target = t.effects.more(obj) or own(t, obj)
-    more = growing.owned(t, more) if isinstance(more, HeapObject) and more.kind is list else more
+    more = vectors.owned(t, more) if isinstance(more, HeapObject) and more.kind is list else more
     held = t.heap[target]
     other = t.heap[more] if isinstance(more, HeapObject) and more.kind is list else more
     if isinstance(held, Vector) and isinstance(other, (Vector, ArrayRef)):
         assert isinstance(more, (HeapObject, ArrayRef))
-        t.heap[target] = growing.extend(t, target, held, more)
+        t.heap[target] = vectors.extend(t, target, held, more)
         return NONE
     if isinstance(other, (Vector, ArrayRef)):
-        wishes.for_items_of(t, target, other)
+        item_requests.for_items_of(t, target, other)
     extend(t, target, iteration.items(t, more))
     return NONE
 
@@ -481,7 +481,7 @@ def _insert(t: Tracer, obj: Value, index: Value, value: Value) -> Value:
     target = own(t, obj)
     held = t.heap[target]
     if isinstance(held, Vector):
-        t.heap[target] = growing.insert(t, target, held, index, value)
+        t.heap[target] = vectors.insert(t, target, held, index, value)
         return NONE
     items = list(held)
     items.insert(t.static(index, "an index of a list"), value)
@@ -502,7 +502,7 @@ def _pop(t: Tracer, obj: Value, *index: Value) -> Value:
         found: Value = contents[name]
         return found
     if isinstance(contents, Vector):
-        found, t.heap[target] = growing.pop(t, target, contents, *index)
+        found, t.heap[target] = vectors.pop(t, target, contents, *index)
         return found
     items = list(contents)
     try:
@@ -517,7 +517,7 @@ def _reverse(t: Tracer, obj: Value) -> Value:
     target = own(t, obj)
     held = t.heap[target]
     if isinstance(held, Vector):
-        growing.reverse_items(t, target, held)
+        vectors.reverse_items(t, target, held)
         return NONE
     t.heap[target] = tuple(reversed(held))
     return NONE
@@ -541,7 +541,7 @@ def _sort(t: Tracer, obj: Value, **options: Value) -> Value:
         known = [t.static(v, "sort") for v in held]
         t.heap[target] = tuple(map(Static, sorted(known, reverse=reverse)))
         return NONE
-    growing.sort(t, held, reverse)
+    vectors.sort(t, held, reverse)
     return NONE
 
 
@@ -558,7 +558,7 @@ def _clear(t: Tracer, obj: Value) -> Value:
     target = own(t, obj)
     held = t.heap[target]
     if isinstance(held, Vector):
-        t.heap[target] = growing.emptied(t, target, held)
+        t.heap[target] = vectors.emptied(t, target, held)
         return NONE
     t.heap[target] = {} if target.kind is dict else ()
     return NONE
@@ -571,17 +571,17 @@ def _copy(t: Tracer, container: Value) -> Value:
         held = t.heap[container] if isinstance(container, HeapObject) else ()
         if isinstance(held, Vector):
             assert isinstance(container, HeapObject)
-            return growing.copied(t, container, held, 0, growing.size(t, held))
+            return vectors.copied(t, container, held, 0, vectors.size(t, held))
         return t.allocate(list, iteration.items(t, container))
-    return t.allocate(dict, dict(within.mapping(t, container)))
+    return t.allocate(dict, dict(dicts.mapping(t, container)))
 
 
 def _get(t: Tracer, container: Value, key: Value, default: Value = NONE) -> Value:
     try:
         name = t.static(key, "a dictionary's key")
     except Refused:
-        return lookups.get(t, within.mapping(t, container), key, default)
-    return getitem(t, container, key) if name in within.keys(t, container) else default
+        return dict_lookups.get(t, dicts.mapping(t, container), key, default)
+    return getitem(t, container, key) if name in dicts.keys(t, container) else default
 
 
 def _view(kind: str) -> Callable[[Tracer, Value], Value]:
@@ -596,7 +596,7 @@ def _view(kind: str) -> Callable[[Tracer, Value], Value]:
 
 
 def _update(t: Tracer, obj: Value, *other: Value, **named: Value) -> Value:
-    more = within.mapping(t, other[0]) if other else {}
+    more = dicts.mapping(t, other[0]) if other else {}
     if isinstance(obj, Static):
         for key, value in {**more, **named}.items():
             setitem(t, obj, Static(key), value)
@@ -608,14 +608,14 @@ def _update(t: Tracer, obj: Value, *other: Value, **named: Value) -> Value:
 
 def _setdefault(t: Tracer, obj: Value, key: Value, default: Value = NONE) -> Value:
     if isinstance(obj, Static):
-        if not within.has(t, obj, t.static(key, "a dictionary's key")):
+        if not dicts.has(t, obj, t.static(key, "a dictionary's key")):
             setitem(t, obj, key, default)
         return getitem(t, obj, key)
     target = own(t, obj)
     try:
         name = t.static(key, "a dictionary's key")
     except Refused:
-        models.wanted(t, target, key, default)
+        traced_containers.wanted(t, target, key, default)
         raise
     if name not in t.heap[target]:
         t.heap[target] = {**t.heap[target], name: default}

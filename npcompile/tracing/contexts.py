@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.tracing.bytecode import Instruction
-from npcompile.tracing.functions import Args, Keywords, rule
+from npcompile.frontend.bytecode import Instruction
+from npcompile.python.values import NONE, Frame, HeapObject, Method, Static, Value
+from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.opcodes import on, pop, push
-from npcompile.tracing.values import NONE, Frame, HeapObject, Method, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer

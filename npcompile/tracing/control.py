@@ -21,22 +21,14 @@ from npcompile.core.errors import Refused
 from npcompile.core.lines import file_of
 from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted
+from npcompile.frontend.bytecode import RETURN, Instruction
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.tracing import choices, joins, loops, selectors, turns
-from npcompile.tracing.bytecode import RETURN, Instruction
+from npcompile.python.values import Frame, Iterator, State, Static, Successors, Unreachable, Value
+from npcompile.tracing import joins, loops, selectors, trip_counts, unions
+from npcompile.tracing.graph_breaks import TOO_LONG
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import HANDLERS
-from npcompile.tracing.stretches import TOO_LONG
-from npcompile.tracing.values import (
-    Frame,
-    Iterator,
-    State,
-    Static,
-    Successors,
-    Unreachable,
-    Value,
-)
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -149,7 +141,7 @@ def _graph_break(t: Tracer, frame: Frame, instruction: Instruction) -> Successor
     state = frame.state
     for k, value in enumerate(state.stack):
         if isinstance(value, Iterator):
-            state.stack[k] = turns.standing(t, value)
+            state.stack[k] = trip_counts.standing(t, value)
     t.places[target := frame.code.graph_break(frame.block, instruction)] = (
         frame.block,
         instruction,
@@ -163,12 +155,12 @@ def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Suc
     t.made = len(t.created)
     t.builder.line = i.line
     if t.undecided:
-        union = choices.looked_at(t, frame, i)
+        union = unions.looked_at(t, frame, i)
         if union is not None and i.op.startswith("POP_JUMP") and not i.op.endswith("NONE"):
-            choices.fork(t, frame, replace(i, op="TO_BOOL", jumps=False), union)
+            unions.fork(t, frame, replace(i, op="TO_BOOL", jumps=False), union)
             frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
         elif union is not None:
-            return choices.fork(t, frame, i, union)
+            return unions.fork(t, frame, i, union)
     handler = HANDLERS.get(i.op)
     if handler is None:
         raise t.refuse(_construct(i.op), "is left to Python")

@@ -13,8 +13,7 @@ from npcompile.graph.ir import Const, Geometry, Node
 from npcompile.graph.texts import Character
 from npcompile.graph.types import SUPPORTED, Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Storage
-from npcompile.tracing import lengths
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     HeapObject,
     Iterator,
     Method,
@@ -27,6 +26,7 @@ from npcompile.tracing.values import (
     Value,
     Vector,
 )
+from npcompile.tracing import carried_sizes
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -165,8 +165,8 @@ class Escape:
     def _storage(self, storage: Storage, like: Storage | None) -> Storage:
         version = self.state.heap.get(storage, storage.first)
         assert isinstance(version.type, Array)
-        if lengths.hides(self.t, version.type):
-            most = lengths.room(self.t, version.type)
+        if carried_sizes.hides(self.t, version.type):
+            most = carried_sizes.room(self.t, version.type)
             if most is not None:
                 whole = Geometry(0, version.type.shape, version.type.strides)
                 version = self.store(version, whole, most)

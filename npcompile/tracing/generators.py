@@ -16,14 +16,14 @@ from collections.abc import Iterator
 from numbers import Number
 from typing import TYPE_CHECKING
 
+from npcompile.frontend.bytecode import GENERATORS
 from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef, Storage
-from npcompile.tracing.bytecode import GENERATORS
-from npcompile.tracing.consumers import OURS
+from npcompile.python.values import Frame, HeapObject, Static, Value, Vector, python_class
+from npcompile.python.values import Iterator as Position
 from npcompile.tracing.iteration import of_dictionary
+from npcompile.tracing.polyfills.consumers import OURS
 from npcompile.tracing.references import reached
-from npcompile.tracing.values import Frame, HeapObject, Static, Value, Vector, python_class
-from npcompile.tracing.values import Iterator as Position
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer

@@ -8,21 +8,10 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from npcompile.tracing import (
-    answers,
-    attributes,
-    consumers,
-    containers,
-    control,
-    iteration,
-    loops,
-    operators,
-    overloads,
-)
-from npcompile.tracing.bytecode import RETURN, VERSION, Instruction
-from npcompile.tracing.opcodes import on, pop, push, take
-from npcompile.tracing.sources import Global
-from npcompile.tracing.values import (
+from npcompile.frontend.bytecode import RETURN, VERSION, Instruction
+from npcompile.guards import class_hooks
+from npcompile.guards.sources import Global
+from npcompile.python.values import (
     NONE,
     NULL,
     UNBOUND,
@@ -37,6 +26,17 @@ from npcompile.tracing.values import (
     Unreachable,
     Value,
 )
+from npcompile.tracing import (
+    attributes,
+    containers,
+    control,
+    iteration,
+    loops,
+    operator_methods,
+    operators,
+)
+from npcompile.tracing.opcodes import on, pop, push, take
+from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -179,7 +179,7 @@ def import_name(t: Tracer, frame: Frame, i: Instruction) -> None:
     level, names = (t.static(v, "import") for v in take(frame, 2))
     name = frame.code.code.co_names[i.arg]
     module = sys.modules.get(name)
-    if level or module is None or not answers.is_library(module):
+    if level or module is None or not class_hooks.is_library(module):
         raise t.refuse(f"import {name}", "only libraries that are imported already", "import it "
                        "at the top of the module")
     push(frame, Static(module if names else sys.modules[name.partition(".")[0]]))
@@ -285,7 +285,7 @@ def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("BINARY_SUBSCR")
 def binary_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, key = take(frame, 2)
-    found = overloads.called(t, container, "__getitem__", key, on_stack=True)
+    found = operator_methods.called(t, container, "__getitem__", key, on_stack=True)
     push(frame, containers.getitem(t, container, key) if found is None else found)
 
 
@@ -298,7 +298,7 @@ def binary_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("STORE_SUBSCR")
 def store_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, container, key = take(frame, 3)
-    if not overloads.dropped(t, container, "__setitem__", key, value):
+    if not operator_methods.dropped(t, container, "__setitem__", key, value):
         containers.setitem(t, container, key, value)
 
 
@@ -374,7 +374,7 @@ def pop_jump_none(t: Tracer, frame: Frame, i: Instruction) -> Successors:
 @on("GET_ITER")
 def get_iter(t: Tracer, frame: Frame, i: Instruction) -> None:
     value = pop(frame)
-    made = overloads.iterator(t, value)
+    made = operator_methods.iterator(t, value)
     push(frame, iteration.begin(t, value if made is None else made))
 
 

@@ -32,7 +32,6 @@ from npcompile.graph.ir import (
     leaves,
     walk,
 )
-from npcompile.graph.objects import words
 from npcompile.graph.texts import Bytes, Text, codes
 from npcompile.graph.types import (
     PY_INT,
@@ -44,16 +43,8 @@ from npcompile.graph.types import (
     c_strides,
     contiguous,
 )
-from npcompile.ops.foreign import GENERATORS
-from npcompile.ops.operands import ArrayRef, Inherited, Storage, Tensor
-from npcompile.tensors import device, memory
-from npcompile.tracing.answers import (
-    has_finalizer,
-    looks_up_plainly,
-    of_library,
-    wrapped_by_us,
-)
-from npcompile.tracing.sources import (
+from npcompile.guards.class_hooks import has_finalizer, looks_up_plainly, of_library, wrapped_by_us
+from npcompile.guards.sources import (
     AddressOf,
     Arg,
     Attribute,
@@ -69,7 +60,11 @@ from npcompile.tracing.sources import (
     TensorMemory,
     is_given,
 )
-from npcompile.tracing.values import Method, Object, Partial, Sequence, Slice, Static, Value
+from npcompile.ops.foreign import GENERATORS
+from npcompile.ops.operands import ArrayRef, Inherited, Storage, Tensor
+from npcompile.python.values import Method, Object, Partial, Sequence, Slice, Static, Value
+from npcompile.runtime.unsafe.object_memory import words
+from npcompile.tensors import device, tensor_memory
 
 #: longest tuple or list whose items are looked at one by one
 LONGEST = 256
@@ -180,7 +175,7 @@ class Inputs:
         for classes, rule in _RULES:
             if issubclass(kind, classes):  # what it is, not what it says it is
                 return rule(self, value, source)
-        if memory.is_torch(value):
+        if tensor_memory.is_torch(value):
             return self._tensor(value, source)
         if device.is_cupy(value):
             return self._on_device(value, source)
@@ -207,10 +202,10 @@ class Inputs:
 
     def _tensor(self, value: Any, source: Source) -> Value:
         """A torch tensor: its memory is the parameter."""
-        reason = memory.refused(value)
+        reason = tensor_memory.refused(value)
         if reason:
             raise refuse(label(source), reason)
-        made = self._array(memory.lend(value), TensorMemory(source))
+        made = self._array(tensor_memory.lend(value), TensorMemory(source))
         assert isinstance(made, ArrayRef)
         self.tensors[made.storage.param] = Static(value, source)
         return Sequence((made,), Tensor)

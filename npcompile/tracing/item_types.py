@@ -11,8 +11,7 @@ from npcompile.graph.ir import Param
 from npcompile.graph.items import Line, Row
 from npcompile.graph.types import BOOL, Array, Scalar, c_strides, contiguous
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     AnyOrigin,
     Fetched,
     HeapObject,
@@ -22,6 +21,7 @@ from npcompile.tracing.values import (
     Value,
     Vector,
 )
+from npcompile.tracing.escapes import as_number
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import record, replace
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import devices, models, tensors, texts, within
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     HeapObject,
     Iterator,
     Sequence,
@@ -20,6 +19,7 @@ from npcompile.tracing.values import (
     described,
     is_model,
 )
+from npcompile.tracing import device_arrays, dicts, tensor_values, texts, traced_containers
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -57,7 +57,7 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
             return replace(value, kind="array", parts=value.parts[:1])
         case Iterator():
             return value
-        case Sequence() if tensors.is_tensor(value):
+        case Sequence() if tensor_values.is_tensor(value):
             raise t.refuse("iteration", "over a tensor is left to Python")
         case Sequence() if texts.is_text(value):
             if texts.is_character(value):
@@ -72,11 +72,11 @@ def _iterator(t: Tracer, value: Value) -> Iterator:
         case HeapObject() if value.kind is dict:
             return Iterator("keys", (value,))
         case HeapObject() if is_model(value):
-            found = models.special(t, value, "__iter__")
+            found = traced_containers.special(t, value, "__iter__")
             assert isinstance(found, Iterator)
             return found
         case ArrayRef() if value.ndim:
-            devices.check_iteration(t, value)
+            device_arrays.check_iteration(t, value)
             return Iterator("array", (value,))
         case Static(held, source) if source is not None and type(held) is list:
             return Iterator("outside", (value, *t.iterations_outside(held, source)))
@@ -125,7 +125,7 @@ def advance(t: Tracer, iterator: Iterator) -> tuple[Value, Iterator] | None:
 
 def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
     """All items of something; ``exactly``: how many the program wants (-1: all there are)."""
-    if isinstance(value, Sequence) and not (tensors.is_tensor(value) or texts.is_text(value)):
+    if isinstance(value, Sequence) and not (tensor_values.is_tensor(value) or texts.is_text(value)):
         return value.items
     if isinstance(value, HeapObject) and value.kind is list:
         return _items_of(t, value)
@@ -236,16 +236,16 @@ def _range_item(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 def _grid_length(t: Tracer, it: Iterator) -> int | None:
-    from npcompile.tracing import turns
+    from npcompile.tracing import trip_counts
 
-    size = t.facts.norm(turns.length(t, replace(it, position=0)))
+    size = t.facts.norm(trip_counts.length(t, replace(it, position=0)))
     return size if isinstance(size, int) else None
 
 
 def _grid_item(t: Tracer, it: Iterator, k: int) -> Value:
-    from npcompile.tracing import turns
+    from npcompile.tracing import trip_counts
 
-    return turns.item(t, replace(it, position=0), k)
+    return trip_counts.item(t, replace(it, position=0), k)
 
 
 #: what the views of a dictionary show of an item
@@ -257,7 +257,7 @@ VIEWS: dict[str, Callable[[Any, Value], Value]] = {
 
 
 def _keys(t: Tracer, it: Iterator) -> list[Any]:
-    return within.keys(t, it.parts[0])
+    return dicts.keys(t, it.parts[0])
 
 
 def _view_length(t: Tracer, it: Iterator) -> int:
@@ -271,8 +271,8 @@ def _view_item(t: Tracer, it: Iterator, k: int) -> Value:
     container, key = it.parts[0], _keys(t, it)[k]
     if it.kind == "keys":
         return Static(key)
-    held = within.item(t, container, key) if isinstance(container, Static) else (
-        within.mapping(t, container)[key])
+    held = dicts.item(t, container, key) if isinstance(container, Static) else (
+        dicts.mapping(t, container)[key])
     return VIEWS[it.kind](key, held)
 
 

@@ -3,7 +3,7 @@
 Arms that only bind numbers become ``where``.  Otherwise an ``if_`` node yields what differs:
 numbers of one type, versions of arrays that an arm wrote, and arrays that both arms made.  All
 else that one variable holds, by the path, stays apart as the options of an
-:class:`~npcompile.tracing.values.TaggedUnion`: a join is exact, and decides nothing.
+:class:`~npcompile.python.values.TaggedUnion`: a join is exact, and decides nothing.
 """
 
 from __future__ import annotations
@@ -15,18 +15,14 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.errors import Refused
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size, largest, symbols
+from npcompile.frontend.bytecode import RETURN
 from npcompile.graph.builder import Diverged
 from npcompile.graph.ir import Geometry, Node, Region, SizeOf
 from npcompile.graph.layout import is_packed_here
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, c_strides
 from npcompile.ops.operands import ArrayRef, Storage
-from npcompile.tracing import lengths, turns, wishes
-from npcompile.tracing.bytecode import RETURN
-from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
-from npcompile.tracing.references import exclusive, reached
-from npcompile.tracing.selectors import recoded, same
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     UNBOUND,
     Frame,
     HeapObject,
@@ -42,6 +38,10 @@ from npcompile.tracing.values import (
     Vector,
     sequence,
 )
+from npcompile.tracing import carried_sizes, item_requests, trip_counts
+from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
+from npcompile.tracing.references import exclusive, reached
+from npcompile.tracing.selectors import recoded, same
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -76,7 +76,7 @@ class Arm:
         """An array that the arm has, in one with room for more."""
         key = version, geometry, most
         if key not in self.stored:
-            self.stored[key] = lengths.stored(t, self.region, *key)
+            self.stored[key] = carried_sizes.stored(t, self.region, *key)
         return self.stored[key]
 
     def count(self, t: Tracer, size: Size) -> Node:
@@ -344,7 +344,7 @@ class _Merge:
         if isinstance(a, tuple) and isinstance(b, tuple):
             heap = {k: v for state in self.states for k, v in state.heap.items()}
             for obj in objects:
-                wishes.for_columns(self.t, obj, (*a, *b), True, heap)
+                item_requests.for_columns(self.t, obj, (*a, *b), True, heap)
         if isinstance(a, (tuple, dict)):
             raise self.differ("change the length of a list or dictionary")
         return self.value(a, b)
@@ -361,7 +361,7 @@ class _Merge:
             case Slice(), Slice():
                 return Slice(*map(self.value, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
             case Iterator(), Iterator():
-                if self.target < RETURN and turns.alike(a, b):
+                if self.target < RETURN and trip_counts.alike(a, b):
                     parts = tuple(map(self.value, a.parts, b.parts))
                     if not any(isinstance(part, TaggedUnion) for part in parts):
                         return self.position(a, b, parts)
@@ -438,7 +438,7 @@ class _Merge:
         alike = a.ndim and (a.dtype, a.shape[1:]) == (b.dtype, b.shape[1:])
         if not alike or a.shape == b.shape or not all(map(t.trees.owns, refs)):
             return None
-        first, second = (lengths.room(t, ref.type) for ref in refs)
+        first, second = (carried_sizes.room(t, ref.type) for ref in refs)
         if first is None or second is None:
             return None
         most = first if first == second else largest(first, second)

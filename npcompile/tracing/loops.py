@@ -3,7 +3,7 @@
 One iteration of the body is traced on parameters that stand for what an iteration begins with:
 
 * live variables that the loop stores: numbers, also inside tuples, and arrays that it binds anew;
-* array cells that an iteration looks at (see :class:`~npcompile.tracing.values.Scope`);
+* array cells that an iteration looks at (see :class:`~npcompile.python.values.Scope`);
 * contents of closure cells, lists and dictionaries that change.
 
 What the iteration ends with must have the very types it began with; where it has not (``s = 0`` and
@@ -18,15 +18,9 @@ from npcompile.core.errors import Refused
 from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted, hint
 from npcompile.graph.types import BOOL
-from npcompile.tracing import attempts, control, iteration, turns
-from npcompile.tracing.bodies import MayBeEmpty, Retry, TypeMismatch
-from npcompile.tracing.values import (
-    Frame,
-    Iterator,
-    LoopFacts,
-    State,
-    Successors,
-)
+from npcompile.python.values import Frame, Iterator, LoopFacts, State, Successors
+from npcompile.tracing import control, iteration, loop_fixpoint, trip_counts
+from npcompile.tracing.loop_effects import MayBeEmpty, Retry, TypeMismatch
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -40,7 +34,7 @@ ATTEMPTS = 6  #: times a body is traced while something is learned about it
 def enter(t: Tracer, frame: Frame, header: int, state: State) -> Successors | None:
     """The exits of a loop that is reached at its header; None: go on there, iteration by
     iteration."""
-    last = attempts.last_instruction(frame, header)
+    last = loop_fixpoint.last_instruction(frame, header)
     top = state.stack[-1] if last.op == "FOR_ITER" else None
     iterator = top if isinstance(top, Iterator) else None
     if header in frame.unrolled:
@@ -83,7 +77,7 @@ def nonempty(
     t: Tracer, frame: Frame, header: int, state: State, iterator: Iterator
 ) -> Successors:
     """Enters a loop only where the run finds that it has an iteration."""
-    over = turns.iterations(t, iterator)
+    over = trip_counts.iterations(t, iterator)
     last = frame.code.blocks[header][-1]
     frame.state, frame.block, frame.instruction = state, header, last
     pair = (t.builder.size(over.low), t.builder.size(over.high))
@@ -96,17 +90,17 @@ def nonempty(
 
 def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Successors | None:
     """Takes one item of an iterator whose length only the run knows, which is on the stack."""
-    over = turns.iterations(t, iterator)
+    over = trip_counts.iterations(t, iterator)
     header, state = frame.block, frame.state
     last = frame.code.blocks[header][-1]
-    if not iterator.nonempty and not turns.has_iterations(t, over):
+    if not iterator.nonempty and not trip_counts.has_iterations(t, over):
         try:
             hint(over.high - over.low)
         except Unhinted:
             return nonempty(t, frame, header, state, iterator)
         state.stack.pop()
         return Successors({last.target: state})
-    item, _ = over.item(turns.first(t, iterator, over), over.start)
+    item, _ = over.item(trip_counts.first(t, iterator, over), over.start)
     state.stack[-1] = replace(iterator, position=iterator.position + 1, nonempty=False)
     state.stack.append(item)
     return Successors({last.after: state})
@@ -150,11 +144,11 @@ def _region(
     loop_facts = t.learned.setdefault((frame.code, header), LoopFacts())
     if len(loop_facts.refused) >= REFUSED:
         raise loop_facts.refused[-1].again()
-    over = None if iterator is None else turns.iterations(t, iterator)
+    over = None if iterator is None else trip_counts.iterations(t, iterator)
     before = Checkpoint(t, frame)
     for _ in range(ATTEMPTS):
         try:
-            attempt = attempts.LoopAttempt(t, frame, header, state, loop_facts, over, followed)
+            attempt = loop_fixpoint.LoopAttempt(t, frame, header, state, loop_facts, over, followed)
             attempt.nonempty = iterator is not None and iterator.nonempty
             return attempt.exits()
         except Unhinted as unknown:

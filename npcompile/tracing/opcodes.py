@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from npcompile.tracing.bytecode import VERSION, Instruction
-from npcompile.tracing.values import Frame, Successors, Value
+from npcompile.frontend.bytecode import VERSION, Instruction
+from npcompile.python.values import Frame, Successors, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer

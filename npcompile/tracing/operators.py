@@ -13,26 +13,12 @@ from npcompile.core.sizes import Size
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL, PY_INT, Calling
+from npcompile.guards.class_hooks import own
+from npcompile.guards.sources import is_given
 from npcompile.ops import python
 from npcompile.ops.arguments import NUMBERS
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import (
-    consumers,
-    containers,
-    control,
-    devices,
-    growing,
-    identities,
-    iteration,
-    overloads,
-    tensors,
-    texts,
-    wishes,
-    within,
-)
-from npcompile.tracing.answers import own
-from npcompile.tracing.sources import is_given
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     Function,
     HeapObject,
     Iterator,
@@ -46,6 +32,20 @@ from npcompile.tracing.values import (
     boolean,
     python_class,
 )
+from npcompile.tracing import (
+    containers,
+    control,
+    device_arrays,
+    dicts,
+    item_requests,
+    iteration,
+    object_identity,
+    operator_methods,
+    tensor_values,
+    texts,
+    vectors,
+)
+from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -103,12 +103,12 @@ def binary(
     """``left symbol right``; with ``=`` at the end of the symbol, in place.  ``on_stack``: the
     result goes on the stack, nothing else."""
     plain = symbol.rstrip("=")
-    if tensors.among((left, right)):
-        return tensors.binary(t, symbol, left, right)
+    if tensor_values.among((left, right)):
+        return tensor_values.binary(t, symbol, left, right)
     held = _plain(t, left, right)
     if held is not None:
         return executed(t, _BINARY[plain], *held)
-    called = overloads.binary(t, symbol, left, right, on_stack)
+    called = operator_methods.binary(t, symbol, left, right, on_stack)
     if called is not None:
         return called
     joined = _sequences(t, symbol, left, right)
@@ -118,9 +118,9 @@ def binary(
         _is_int(left) and _is_int(right)
     ):
         return _power(t, left, right)
-    left, right = growing.beside(t, left, right), growing.beside(t, right, left)
+    left, right = vectors.beside(t, left, right), vectors.beside(t, right, left)
     if symbol != plain:
-        devices.check_in_place(t, left)
+        device_arrays.check_in_place(t, left)
     if symbol != plain and isinstance(left, ArrayRef):
         return _keep(t, left, plain, right)
     return _remember(t, plain, left, right, t.operate(_binary, plain, left, right))
@@ -216,9 +216,9 @@ def _repeated(t: Tracer, symbol: str, sequence: Value, times: Value) -> Value:
         obj = t.register(HeapObject(list, place=t.place()))
         wanted = t.columns.get(obj.place)
         if wanted is not None:
-            t.heap[obj] = growing.repeated(t, items, times, wanted)
+            t.heap[obj] = vectors.repeated(t, items, times, wanted)
             return obj
-        wishes.for_columns(t, obj, items, False)
+        item_requests.for_columns(t, obj, items, False)
     return _joined(t, symbol, sequence, items * _repetitions(t, times))
 
 
@@ -231,20 +231,20 @@ def _repetitions(t: Tracer, value: Value) -> int:
 
 
 def unary(t: Tracer, symbol: str, value: Value, on_stack: bool = False) -> Value:
-    if tensors.is_tensor(value):
-        return tensors.unary(t, symbol, value)
+    if tensor_values.is_tensor(value):
+        return tensor_values.unary(t, symbol, value)
     held = _plain(t, value)
     if held is not None:
         return executed(t, _UNARY[symbol], *held)
-    called = overloads.unary(t, symbol, value, on_stack)
+    called = operator_methods.unary(t, symbol, value, on_stack)
     if called is not None:
         return called
     return t.operate(python.unary, symbol, value)
 
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
-    if tensors.among((left, right)):
-        return tensors.compare(t, symbol, left, right)
+    if tensor_values.among((left, right)):
+        return tensor_values.compare(t, symbol, left, right)
     held = _plain(t, left, right)
     if held is not None:
         return executed(t, _BINARY[symbol], *held)
@@ -252,11 +252,11 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
         return texts.compare(t, symbol, left, right)
     if symbol in ("==", "!=") and _is_text(left) and _is_text(right):
         return executed(t, _BINARY[symbol], *(t.static(v, "text") for v in (left, right)))
-    called = overloads.compare(t, symbol, left, right)
+    called = operator_methods.compare(t, symbol, left, right)
     if called is not None:
         return called
     if symbol == "!=":  # where there is no method for it
-        called = overloads.compare(t, "==", left, right)
+        called = operator_methods.compare(t, "==", left, right)
         if called is not None:
             return negated(t, truth(t, called))
     for one, other in ((left, right), (right, left)):
@@ -269,7 +269,7 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
         return _order_tuples(t, symbol, left, right)
     if isinstance(left, Static) and isinstance(right, Static):
         return _compare_objects(t, symbol, left, right)
-    left, right = growing.beside(t, left, right), growing.beside(t, right, left)
+    left, right = vectors.beside(t, left, right), vectors.beside(t, right, left)
     return t.operate(python.compare, symbol, left, right)
 
 
@@ -344,27 +344,27 @@ def negated(t: Tracer, value: Value) -> Value:
 
 def truth(t: Tracer, value: Value) -> Value:
     """``bool(value)``: TRUE, FALSE or a traced bool."""
-    called = overloads.truth(t, value)
+    called = operator_methods.truth(t, value)
     if called is not None:
         return called
     match value:
         case Static(held, source) if source is not None and type(held) in (list, dict):
-            return boolean(bool(within.size(t, value)))
+            return boolean(bool(dicts.size(t, value)))
         case Static(held, source) if own(type(held)) & _TRUTH or (
             source is not None and _changes_truth(held)
         ):
             raise t.refuse("truth", f"of a {type(held).__name__} is computed by Python")
         case Static(held):
             return boolean(bool(held))
-        case Sequence() if tensors.is_tensor(value):
-            return tensors.truth(t, value)
+        case Sequence() if tensor_values.is_tensor(value):
+            return tensor_values.truth(t, value)
         case Sequence() if texts.is_text(value):
             return compare(t, "!=", texts.length(t, value), Static(0))
         case Sequence(items):
             return boolean(bool(items))
         case HeapObject() if value.kind in (list, dict):
             held = t.heap[value]
-            return growing.truth(t, held) if isinstance(held, Vector) else boolean(bool(held))
+            return vectors.truth(t, held) if isinstance(held, Vector) else boolean(bool(held))
         case Iterator() if value.kind == "flat" or value.itself:
             what = "array.flat" if value.kind == "flat" else "a range or a view of a dictionary"
             raise t.refuse("truth", f"of {what} is left to Python")
@@ -391,8 +391,8 @@ def identity(t: Tracer, left: Value, right: Value) -> Value:
 
 def identical(t: Tracer, left: Value, right: Value) -> bool:
     """``left is right``, where tracing tells."""
-    if tensors.is_tensor(left) and tensors.is_tensor(right):
-        return identical(t, tensors.array(left), tensors.array(right))
+    if tensor_values.is_tensor(left) and tensor_values.is_tensor(right):
+        return identical(t, tensor_values.array(left), tensor_values.array(right))
     if left is right and not isinstance(left, Node):
         return True
     if isinstance(left, Static) and isinstance(right, Static):
@@ -416,7 +416,7 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
     if python_class(left) is not python_class(right):
         return False
     if isinstance(left, Node) and isinstance(right, Node):
-        found = identities.identical(t, left, right)
+        found = object_identity.identical(t, left, right)
         if found is not None:
             return found
     if (

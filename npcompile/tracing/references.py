@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from npcompile.ops.operands import ArrayRef, Storage
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     Frame,
     Function,
     HeapObject,
@@ -21,7 +21,7 @@ from npcompile.tracing.values import (
     Value,
     Vector,
 )
-from npcompile.tracing.values import Iterator as Position
+from npcompile.python.values import Iterator as Position
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer

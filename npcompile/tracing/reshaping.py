@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
+from npcompile.python.values import Value
 from npcompile.tracing.references import outside, reached
-from npcompile.tracing.values import Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer

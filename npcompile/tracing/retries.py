@@ -9,16 +9,17 @@ from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.lines import SourceLine
 from npcompile.core.records import field, record, replace
-from npcompile.graph import objects
 from npcompile.graph.ir import Graph, Tree, walk
+from npcompile.guards.sources import Source, Trace
 from npcompile.ops.operands import Storage
-from npcompile.tracing import beginning, outside, stretches, wishes
+from npcompile.python.values import Unreachable
+from npcompile.runtime.unsafe import object_memory
+from npcompile.tracing import external, item_requests, parameters
+from npcompile.tracing import graph_breaks as stretches
+from npcompile.tracing.graph_breaks import GraphBreaks, ResumePoint
 from npcompile.tracing.inputs import label
-from npcompile.tracing.sources import Source, Trace
-from npcompile.tracing.stores import Attributes
-from npcompile.tracing.stretches import GraphBreaks, ResumePoint
+from npcompile.tracing.side_effects import Attributes
 from npcompile.tracing.tracer import Tracer
-from npcompile.tracing.values import Unreachable
 
 REQUESTS = 8  #: times a function is traced anew to make lists of other kinds
 
@@ -101,7 +102,7 @@ def _trace_with(
     graph_breaks: GraphBreaks, demands: _Demands,
 ) -> Trace:
     """Traces until nothing more is asked for."""
-    columns: dict[wishes.Place, wishes.Request] = {}
+    columns: dict[item_requests.Place, item_requests.Request] = {}
     stored: Attributes = {}
     ragged: frozenset[Source] = frozenset()
     packs: frozenset[Source] = frozenset()
@@ -111,7 +112,7 @@ def _trace_with(
         tracer = Tracer(config, graph_breaks)
         tracer.columns, tracer.inputs.ragged, tracer.packs = columns, ragged, packs
         tracer.stored, tracer.inputs.texts = stored, frozenset(demands.strings)
-        readable = config.device == "cpu" and objects.readable()
+        readable = config.device == "cpu" and object_memory.readable()
         tracer.fetches = readable and not demands.plain
         try:
             try:
@@ -124,8 +125,8 @@ def _trace_with(
             if more or not tracer.packing <= packs:
                 ragged, packs = ragged | more, packs | tracer.packing
                 continue
-            outside.ask_for_pinned(tracer)
-            fetched = outside.fetched(tracer.requests)
+            external.ask_for_pinned(tracer)
+            fetched = external.fetched(tracer.requests)
             if unrolled is not None or fetched.keys() <= columns.keys():
                 return found
             unrolled, columns = found, fetched
@@ -133,13 +134,13 @@ def _trace_with(
             wishes, wanted = {**columns, **tracer.requests}, {**stored, **tracer.effects.wanted}
             attempts += 1
             if wishes == columns and len(wanted) == len(stored):
-                outside.ask_for_all(tracer)
+                external.ask_for_all(tracer)
                 wishes = {**columns, **tracer.requests}
             if (wishes == columns and len(wanted) == len(stored)) or attempts > REQUESTS:
                 if unrolled is not None:
                     return unrolled
                 raise
-            columns, stored = outside.begun_anew(columns, wishes), wanted
+            columns, stored = external.begun_anew(columns, wishes), wanted
         finally:  # the arguments live no longer than the call
             tracer.release()
 
@@ -170,7 +171,7 @@ def _trace(
     tracer: Tracer, function: FunctionType, bound: dict[str, object], start: ResumePoint | None
 ) -> Trace:
     if start is None:
-        frame = beginning.begin(tracer, function, bound)
+        frame = parameters.begin(tracer, function, bound)
     else:
         frame = stretches.begin(tracer, function, bound, start)
     returned = tracer.enter(frame)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Const, Node
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
+from npcompile.python.values import Iterator, Method, Sequence, Slice, Static, TaggedUnion, Value
 from npcompile.tracing.inputs import pinned
-from npcompile.tracing.values import Iterator, Method, Sequence, Slice, Static, TaggedUnion, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer

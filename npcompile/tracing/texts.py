@@ -2,7 +2,7 @@
 
 A string from outside is static at first, and guarded by its value.  Where a loop goes through it,
 or an index that only the run knows looks into it, the function is traced anew, and the string is
-an array of code points: a :class:`~npcompile.tracing.values.Sequence` of kind
+an array of code points: a :class:`~npcompile.python.values.Sequence` of kind
 :class:`~npcompile.graph.texts.Text` whose only item is that array.  A character of it is one of
 kind :class:`~npcompile.graph.texts.Character`, whose only item is its code point.
 """
@@ -18,9 +18,7 @@ from npcompile.graph.texts import CLASSES, Bytes, Character
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
 from npcompile.ops import arguments, slices
 from npcompile.ops.operands import ArrayRef
-from npcompile.tracing import consumers, growing
-from npcompile.tracing.escapes import as_number
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     Sequence,
     Slice,
     Static,
@@ -29,6 +27,9 @@ from npcompile.tracing.values import (
     boolean,
     python_class,
 )
+from npcompile.tracing import vectors
+from npcompile.tracing.escapes import as_number
+from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -123,7 +124,7 @@ def of_constant(t: Tracer, held: str | bytes, index: Value) -> Value | None:
     if not isinstance(index, Node) or not 0 < len(held) <= MOST:
         return None
     points = map(ord, held) if isinstance(held, str) else held
-    found = growing.choose(t, tuple(map(Static, points)), index)
+    found = vectors.choose(t, tuple(map(Static, points)), index)
     return character(found) if isinstance(held, str) else found
 
 

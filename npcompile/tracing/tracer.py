@@ -13,6 +13,7 @@ from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.facts import Facts
 from npcompile.core.records import replace
+from npcompile.frontend.bytecode import GENERATORS, RETURN, Code, Instruction
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Const,
@@ -25,37 +26,13 @@ from npcompile.graph.ir import (
     SizeOf,
 )
 from npcompile.graph.types import PY_INT, Array, Calling
+from npcompile.guards.class_hooks import SHOWN, ask, own
+from npcompile.guards.sources import Attribute, Closure, Source
 from npcompile.linalg import compositions, factorisations, norms, sums
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
-from npcompile.tracing import (
-    appliers,
-    contexts,
-    control,
-    growing,
-    handlers,
-    heaps,
-    inheritance,
-    making,
-    models,
-    outside,
-    results,
-    stretches,
-    texts,
-    wishes,
-    within,
-)
-from npcompile.tracing.answers import SHOWN, ask, own
-from npcompile.tracing.bytecode import GENERATORS, RETURN, Code, Instruction
-from npcompile.tracing.generators import Generators
-from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
-from npcompile.tracing.lending import AliasAnalysis
-from npcompile.tracing.references import touched
-from npcompile.tracing.sources import Attribute, Closure, Source
-from npcompile.tracing.stores import Attributes, SideEffects
-from npcompile.tracing.stretches import GraphBreaks
-from npcompile.tracing.values import (
+from npcompile.python.values import (
     UNBOUND,
     Fetched,
     Frame,
@@ -74,12 +51,36 @@ from npcompile.tracing.values import (
     assembled,
     described,
 )
+from npcompile.tracing import (
+    construction,
+    contexts,
+    control,
+    dicts,
+    external,
+    handlers,
+    item_requests,
+    result_trees,
+    super_attributes,
+    texts,
+    traced_containers,
+    vectors,
+)
+from npcompile.tracing import (
+    graph_breaks as stretches,
+)
+from npcompile.tracing.aliasing import AliasAnalysis
+from npcompile.tracing.generators import Generators
+from npcompile.tracing.graph_breaks import GraphBreaks
+from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
+from npcompile.tracing.polyfills import appliers, heaps
+from npcompile.tracing.references import touched
+from npcompile.tracing.side_effects import Attributes, SideEffects
 
 #: what fills the table of records, beside the operators that all know
 RECORDS = (special, compositions, factorisations, norms, sums)
 
 #: fill the tables of opcodes and functions
-HANDLED = (handlers, making, inheritance, contexts, appliers, heaps)
+HANDLED = (handlers, construction, super_attributes, contexts, appliers, heaps)
 DEEPEST = 40  #: inlined calls within one another
 RECURSIONS = 256  #: and those of functions by themselves, in all
 _Made = TypeVar("_Made", Storage, HeapObject, Object)
@@ -97,7 +98,7 @@ class Tracer:
         self.facts.suppose = self.builder.suppose
         self.builder.resume = self.resume
         self.root = self.builder.region
-        self.trees = results.Trees(self)
+        self.trees = result_trees.Trees(self)
         self.inputs = Inputs(self.builder, self.root, config, self.trees.own)
         self.frames: list[Frame] = []
         self.given: dict[Frame, tuple[Value, ...]] = {}  # on their stacks in place of a result
@@ -121,8 +122,8 @@ class Tracer:
         self.effects = SideEffects(self)
         self.stored: Attributes = {}  # that an earlier attempt stored to on some paths
         self.errstate = HeapObject(None)  # holds what ``np.errstate`` ignores now
-        self.columns: dict[wishes.Place, wishes.Request] = {}  # of lists made there
-        self.requests: dict[wishes.Place, wishes.Request] = {}  # for another attempt
+        self.columns: dict[item_requests.Place, item_requests.Request] = {}  # of lists made there
+        self.requests: dict[item_requests.Place, item_requests.Request] = {}  # for another attempt
         self.outside: dict[Source, Vector] = {}  # what lists from outside hold
         self.sizes: dict[str, sizes.Symbol] = {}  # of lists from outside, by what they are of
         self.fetches = True  # whether lists from outside may be read where they are
@@ -285,16 +286,16 @@ class Tracer:
             return [self.operand(item) for item in self.items_outside(held, source)]
         if type(held) is not dict:
             raise self.refuse(label(source), f"a {type(held).__name__} is no operand")
-        items = within.mapping(self, Static(held, source))
+        items = dicts.mapping(self, Static(held, source))
         return {k: self.operand(value) for k, value in items.items()}
 
     def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
         """The items of a list from outside."""
-        return outside.items(self, held, source)
+        return external.items(self, held, source)
 
     def iterations_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
         """The same, where a loop goes through them."""
-        return outside.iterations(self, held, source)
+        return external.iterations(self, held, source)
 
     def value(self, operand: Operand) -> Value:
         """What an operator returned as a value."""
@@ -315,17 +316,17 @@ class Tracer:
     def allocate(
         self, kind: type | None, contents: Any, source: Source | None = None
     ) -> HeapObject:
-        place = self.place() if kind in models.PLACED else None
+        place = self.place() if kind in traced_containers.PLACED else None
         wanted = self.columns.get(place) if place is not None else None
         if wanted is not None and wanted.hashed:
-            return models.hashed(self, kind, contents, wanted)
+            return traced_containers.hashed(self, kind, contents, wanted)
         made = self.register(HeapObject(kind, source, place))
         if wanted is not None and isinstance(contents, tuple):
-            contents = growing.begin(self, contents, wanted)
+            contents = vectors.begin(self, contents, wanted)
         self.heap[made] = contents
         return made
 
-    def place(self) -> wishes.Place:
+    def place(self) -> item_requests.Place:
         """The instruction being executed, and the calls around it."""
         return tuple(
             (frame.code.code, frame.instruction.offset if frame.instruction else -1)
@@ -484,7 +485,7 @@ class Tracer:
         line = self.builder.line
         self.frames.append(frame)
         if len(self.frames) == 1:
-            outside.begin(self)
+            external.begin(self)
             self.effects.expect(self.stored)
         made, before = len(self.created), dict(frame.state.heap)
         frame.before = before

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from npcompile.backends.cpu.compile import (
+from npcompile.backends.cpu.loader.compile import (
     Loaded,
     Target,
     compile,
@@ -19,7 +19,7 @@ from npcompile.backends.cpu.compile import (
 
 if TYPE_CHECKING:
     from npcompile.backends.cpu.body import Emitted
-    from npcompile.backends.cpu.frame import FrameLayout
+    from npcompile.backends.cpu.llvm.frame import FrameLayout
     from npcompile.program.ir import Program
 
 

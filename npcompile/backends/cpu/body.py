@@ -6,16 +6,26 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
-from npcompile.backends.cpu import edges, gil, kernels, moves, turns, work
-from npcompile.backends.cpu.company import Company
-from npcompile.backends.cpu.compile import Target
-from npcompile.backends.cpu.frame import DONE, RAISED, SHORT, FrameLayout
-from npcompile.backends.cpu.objects import ARRAY_DATA, NULL, HostCalls, Objects, adopt, new_array
-from npcompile.backends.cpu.registers import Registers, Use
-from npcompile.backends.cpu.routines import Routines
-from npcompile.backends.cpu.sizes import SizeEmitter, Slots, bytes_of, fill
-from npcompile.backends.cpu.statements import Statements, scalar_loops
-from npcompile.backends.cpu.text import LLVMFunction, LLVMModule, Value, i64
+from npcompile.backends.cpu import moves
+from npcompile.backends.cpu.kernels import kernel_functions
+from npcompile.backends.cpu.linalg.routine_calls import Routines
+from npcompile.backends.cpu.llvm.frame import DONE, RAISED, SHORT, FrameLayout
+from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots, bytes_of, fill
+from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64
+from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.cpu.loops import signal_polls, work_estimate
+from npcompile.backends.cpu.loops.python_objects import (
+    ARRAY_DATA,
+    NULL,
+    HostCalls,
+    Objects,
+    adopt,
+    new_array,
+)
+from npcompile.backends.cpu.loops.registers import Registers, Use
+from npcompile.backends.cpu.loops.statements import Statements, scalar_loops
+from npcompile.backends.cpu.parallel import gil, parallel_for
+from npcompile.backends.cpu.parallel.parallel_cost import Company
 from npcompile.core.records import record
 from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
@@ -69,7 +79,7 @@ class _Body(Statements):
         self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
         self.routines = Routines(self.slots, own)
         self.kernels = 0
-        self.made: dict[Kernel, kernels.KernelFunction] = {}  # in parallel loops
+        self.made: dict[Kernel, kernel_functions.KernelFunction] = {}  # in parallel loops
         self.optimise: list[str] = []
         self.rooms: dict[Buffer, Value] = {}  # on the stack, of temporaries in loops
         self.status = f.alloca("i64")
@@ -164,7 +174,9 @@ class _Body(Statements):
 
     def iterations(self, loop: For) -> None:
         f, name = self.f, self.name()
-        if turns.emit(self.module, self.slots, self.program, loop, name, self.target, self.made):
+        if parallel_for.emit(
+            self.module, self.slots, self.program, loop, name, self.target, self.made
+        ):
             self.optimise.append(name)
         flags = f.alloca("i32")
         if loop.failed is not None:
@@ -182,29 +194,29 @@ class _Body(Statements):
             with f.when(fails):  # what else iterations have raised is not to be seen
                 f.run("llvm.x86.sse.ldmxcsr", flags)
             self.slots.set_number(loop.failed, (fails,))
-        elif turns.leaves(loop):
+        elif parallel_for.leaves(loop):
             out, on = f.name_for("out"), f.name_for("on")
             f.branch(f.icmp("slt", left, i64(0)), on, out, likely=True)
             f.label(out)
             self.leave(left)
             f.label(on)
-        self.fail_if(f.icmp("eq", left, i64(turns.MEMORY)), "memory")
+        self.fail_if(f.icmp("eq", left, i64(parallel_for.MEMORY)), "memory")
         for number, _ in loop.folds:
             if self.slots.holds(number):
                 self.slots.numbers[number] = Slots.number(self.slots, number)
 
     def trips(self, loop: For) -> Value:
         sizes = SizeEmitter(self.slots)
-        return kernels.trips(self.f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
+        return kernel_functions.trips(self.f, sizes(loop.start), sizes(loop.stop), sizes(loop.step))
 
     def iterations_in_pieces(self, name: str, loop: For, edge: Edge) -> None:
         """Runs some iterations of a loop after others, so that it may be left between them."""
         f, slots, sizes = self.f, self.slots, SizeEmitter(self.slots)
         trips, start, step = self.trips(loop), sizes(loop.start), sizes(loop.step)
-        each = f.intrinsic("smax", sizes(work.iteration(loop)), i64(1))
+        each = f.intrinsic("smax", sizes(work_estimate.iteration(loop)), i64(1))
         threads = f.load(self.module.extern("npc_pool_limit"), "i64") if self.parallel else i64(1)
-        piece = f.intrinsic("smax", f.op(f"sdiv i64 {edges.PIECE}, {each.text}", "i64"),
-                            f.binary("mul", threads, i64(edges.ITERATIONS)))
+        piece = f.intrinsic("smax", f.op(f"sdiv i64 {signal_polls.PIECE}, {each.text}", "i64"),
+                            f.binary("mul", threads, i64(signal_polls.ITERATIONS)))
         with f.cycle([i64(0)]) as running, slots.inside():
             (begin,) = running.carried
             end = f.intrinsic("smin", trips, f.binary("add", begin, piece))
@@ -220,7 +232,7 @@ class _Body(Statements):
                     if slots.holds(number):
                         slots.numbers[number] = Slots.number(slots, number)
                 slots.set_symbol(loop.symbol, f.binary("add", start, f.binary("mul", end, step)))
-                self.edge(edge, i64(edges.MANY))
+                self.edge(edge, i64(signal_polls.MANY))
             f.jump(on)
             f.label(on)
             running.next = [end]
@@ -229,12 +241,12 @@ class _Body(Statements):
         """Calls the function of a loop for some iterations, by threads if there is enough to do."""
         f, sizes = self.f, SizeEmitter(self.slots)
         f.store(begin, f.offset(self.shared, "i64", i64(2)))
-        effort = f.binary("mul", sizes(work.iteration(loop)), trips)
-        much = f.icmp("slt", i64(kernels.PARALLEL_WORK), effort)
+        effort = f.binary("mul", sizes(work_estimate.iteration(loop)), trips)
+        much = f.icmp("slt", i64(kernel_functions.PARALLEL_WORK), effort)
         function = Value(f"@{name}", "ptr")
         if not self.parallel:
             f.run_here(name, self.shared, i64(0), trips)
-        elif turns.uneven(loop):
+        elif parallel_for.uneven(loop):
             f.run("npc_pool_share", function, self.shared, trips, much)
         else:
             f.run("npc_pool_call", function, self.shared, trips, i64(1), i64(1), much)
@@ -361,7 +373,7 @@ class _Body(Statements):
 
     def run(self, kernel: Kernel) -> None:
         each, enough = self.company.weighed(kernel)
-        made = kernels.emit(self.module, kernel, self.name(), self.target, self.parallel,
+        made = kernel_functions.emit(self.module, kernel, self.name(), self.target, self.parallel,
                             least=enough // each)
         self.count(product(made.work))
         f, sizes = self.f, SizeEmitter(self.slots)
@@ -372,6 +384,6 @@ class _Body(Statements):
         effort = sizes(product(made.work) * each)
         much = f.icmp("slt", i64(enough), effort)
         function = Value(f"@{made.name}", "ptr")
-        worth = f.binary("lshr", effort, i64(kernels.PARALLEL_WORK.bit_length()))
+        worth = f.binary("lshr", effort, i64(kernel_functions.PARALLEL_WORK.bit_length()))
         pieces = f.intrinsic("smin", worth, i64(made.pieces))
         f.run("npc_pool_call", function, block, extent, i64(made.unit), pieces, much)

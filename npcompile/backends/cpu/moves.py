@@ -10,7 +10,7 @@ from collections.abc import Container, Sequence
 
 from npcompile.core.records import record
 from npcompile.program.ir import Alloc, Buffer, Kernel, Load, Statement
-from npcompile.schedule.allocate import touched
+from npcompile.schedule.memory.allocate import touched
 
 
 @record

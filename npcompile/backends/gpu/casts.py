@@ -1,4 +1,4 @@
-"""Conversions between dtypes, as :mod:`npcompile.backends.cpu.casts` has them."""
+"""Conversions between dtypes, as :mod:`npcompile.backends.cpu.llvm.casts` has them."""
 
 from __future__ import annotations
 

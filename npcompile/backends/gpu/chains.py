@@ -15,7 +15,8 @@ import numpy as np
 
 from npcompile.backends.gpu import scalar
 from npcompile.backends.gpu.compile import stored
-from npcompile.backends.gpu.reductions import (
+from npcompile.backends.gpu.source import NONE, Between, Chain, KernelLaunch, Source
+from npcompile.backends.gpu.triton_reductions import (
     WIDTH,
     ReductionForm,
     height,
@@ -23,7 +24,6 @@ from npcompile.backends.gpu.reductions import (
     larger_half,
     power,
 )
-from npcompile.backends.gpu.source import NONE, Between, Chain, KernelLaunch, Source
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, floordiv, product
 from npcompile.graph.types import INT

@@ -15,7 +15,6 @@ from npcompile.backends.gpu.chains import chain
 from npcompile.backends.gpu.kernels import pointwise
 from npcompile.backends.gpu.mirror import Device, Launch, Mirror, Pointer
 from npcompile.backends.gpu.packing import packed
-from npcompile.backends.gpu.reductions import reduction
 from npcompile.backends.gpu.rows import RowGroup, arranged, group
 from npcompile.backends.gpu.source import (
     Between,
@@ -27,6 +26,7 @@ from npcompile.backends.gpu.source import (
     Tables,
     Whole,
 )
+from npcompile.backends.gpu.triton_reductions import reduction
 from npcompile.core.errors import Refusal, Refused, refuse
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import largest

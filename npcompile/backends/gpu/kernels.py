@@ -23,10 +23,10 @@ from npcompile.backends.gpu.source import (
     request,
     title,
 )
-from npcompile.backends.gpu.subprograms import SubprogramLibrary, has_lanes
+from npcompile.backends.gpu.triton_subprograms import SubprogramLibrary, has_lanes
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Size, poly, product
-from npcompile.core.statements import statement_at
+from npcompile.frontend.statements import statement_at
 from npcompile.graph.ir import Subprogram, Table
 from npcompile.program.ir import (
     Apply,

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from npcompile.backends.gpu.kernels import Body
-from npcompile.backends.gpu.reductions import FIRST, WIDTH, power, reduction
 from npcompile.backends.gpu.source import BASE, FunctionWriter, Grid, Source, wrapped
+from npcompile.backends.gpu.triton_reductions import FIRST, WIDTH, power, reduction
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (

@@ -1,0 +1,1 @@
+"""Kernels as functions of a range of their outermost loop."""

@@ -1,0 +1,201 @@
+"""Statements that call the routines of :mod:`.matrix_products` and :mod:`.factors`: addresses,
+strides and loops around."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from npcompile.backends.cpu.llvm import access
+from npcompile.backends.cpu.llvm.scalar import memory
+from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots
+from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
+from npcompile.core.records import record
+from npcompile.core.sizes import Size
+from npcompile.graph.routines import ROUTINES, Routine, Spec, parse
+from npcompile.program.ir import Buffer, RoutineCall, View
+
+#: the flags of MXCSR by the first letters of what NumPy calls them
+_FLAGS = {"i": 1, "d": 4, "o": 8, "u": 16}
+
+
+@record
+class Operand:
+    """An array in memory: the address of its first element, and the stride of each index."""
+
+    dtype: np.dtype
+    pointer: Value
+    strides: dict[str, Value]
+
+    def stride(self, letter: str) -> Value:
+        """In elements; 0 for an index that it does not have."""
+        return self.strides.get(letter, i64(0))
+
+    def at(self, f: LLVMFunction, letter: str, index: Value) -> Operand:
+        """Where one index has a value."""
+        if letter not in self.strides:
+            return self
+        step = f.binary("mul", index, self.strides[letter])
+        pointer = f.offset(self.pointer, access.element_type(self.dtype), step)
+        return Operand(self.dtype, pointer, self.strides)
+
+
+class Routines:
+    """Emits :class:`RoutineCall` statements; ``used`` are the modules of routines that are needed,
+    ``own`` says that products take nothing from a library."""
+
+    def __init__(self, slots: Slots, own: bool) -> None:
+        self.f, self.slots = slots.f, slots
+        self.product_module = "own" if own else "product"
+        self.used: set[str] = set()
+        self.known: Value | None = None  # the control word when flags were last looked at
+
+    def emit(self, call: RoutineCall) -> None:
+        f, routine = self.f, ROUTINES[call.routine.routine]
+        if routine.name == "settle":
+            self.settle(call.routine.spec)
+            return
+        product = routine.name == "product"
+        name = "_".join([routine.name, *[call.routine.spec] * bool(call.routine.spec)])
+        self.used.add(f"{self.product_module if product else name}.{call.inputs[0].dtype.name}")
+        quiet = call.routine.quiet or not routine.flags
+        control = f.alloca("i32") if quiet else None
+        if control is not None:
+            f.run("llvm.x86.sse.stmxcsr", control)
+        if product:
+            self.product(call)
+        else:
+            self.matrices(call, routine, name)
+        if control is not None:
+            f.run("llvm.x86.sse.ldmxcsr", control)
+
+    def settle(self, letters: str) -> None:
+        """Flags become what they were at the last such place, or at first, when there were none.
+        Kernels are calls, and what stands in line between them stays where it is."""
+        f, forgotten = self.f, sum(_FLAGS[letter] for letter in letters)
+        if self.known is None:
+            self.known = f.alloca("i32")
+            with f.at_entry():
+                f.store(literal("i32", 0), self.known)
+        room = f.alloca("i32")
+        f.run("llvm.x86.sse.stmxcsr", room)
+        state = f.load(room, "i32")
+        if letters:
+            before = f.binary("and", f.load(self.known, "i32"), literal("i32", forgotten))
+            state = f.binary("and", state, literal("i32", ~forgotten))
+            state = f.binary("or", state, before)
+            f.store(state, room)
+            f.run("llvm.x86.sse.ldmxcsr", room)
+        f.store(state, self.known)
+
+    # ------------------------------------------------------------------ operands
+
+    def operand(self, sizes: SizeEmitter, view: View, letters: str) -> Operand:
+        """A view whose axes are called by letters; strides count its own elements, of which a
+        complex number has two."""
+        f, geometry, unit = self.f, view.geometry, access.element_type(view.buffer.dtype)
+        pointer = self.slots.data(view.buffer)
+        if not (isinstance(geometry.offset, int) and geometry.offset == 0):
+            pointer = f.offset(pointer, unit, sizes(geometry.offset))
+        if geometry.part == "imag":
+            pointer = f.offset(pointer, access.element_type(view.dtype), i64(1))
+        steps = [sizes(stride * 2 if geometry.part else stride) for stride in geometry.strides]
+        return Operand(view.dtype, pointer, dict(zip(letters, steps, strict=True)))
+
+    def target(self, sizes: SizeEmitter, buffer: Buffer, letters: str) -> Operand:
+        """Where a result goes: into a buffer, or for a number to the stack."""
+        if buffer.kind == "scalar":
+            return Operand(buffer.dtype, self.f.alloca(memory(buffer.dtype), 2), {})
+        strides = dict(zip(letters, map(sizes, buffer.strides), strict=True))
+        return Operand(buffer.dtype, self.slots.data(buffer), strides)
+
+    def deliver(self, buffer: Buffer, room: Value) -> None:
+        """A number from the stack."""
+        if buffer.kind != "scalar":
+            return
+        f, elem = self.f, memory(buffer.dtype)
+        parts = [f.load(f.offset(room, elem, i64(k)), elem)
+                 for k in range(2 if buffer.dtype.kind == "c" else 1)]
+        if buffer.dtype.kind == "b":
+            parts = [f.icmp("ne", parts[0], literal("i8", 0))]
+        self.slots.set_number(buffer, tuple(parts))
+
+    # ------------------------------------------------------------------ factorisations
+
+    def matrices(self, call: RoutineCall, routine: Routine, name: str) -> None:
+        """One call for each matrix of a batch."""
+        f, sizes = self.f, SizeEmitter(self.slots)
+        words, results = (part.split(",") for part in routine.core.split("->"))
+        batch = "0123456789"[: len(call.inputs[0].geometry.shape) - len(words[0])]
+        operands = [self.operand(sizes, view, batch + "ij"[: len(word)])
+                    for view, word in zip(call.inputs, words, strict=True)]
+        outputs = call.outputs[: len(results)]
+        targets = [self.target(sizes, buffer, (batch + "ij")[: len(buffer.shape)])
+                   for buffer in outputs]
+        count: dict[str, Size] = {}
+        for view, word in zip(call.inputs, words, strict=True):
+            count.update(zip(batch + word, view.geometry.shape, strict=True))
+        extents = {letter: sizes(size) for letter, size in count.items()}
+        lengths = [extents[letter] for letter in dict.fromkeys("".join(words))]
+        well = f.alloca("i64")
+        f.store(i64(1), well)
+
+        def one(arrays: list[Operand]) -> None:
+            args = list(lengths)
+            for array, word in zip(arrays, words):
+                args += [array.pointer, *map(array.stride, "ij"[: len(word)])]
+            args += [array.pointer for array in arrays[len(words) :]]
+            done = f.call(f"npc.{name}.{operands[0].dtype.name}", ("i64", 1), *args)
+            f.store(f.binary("and", done, f.load(well, "i64")), well)
+
+        self._each(list(batch), extents, operands + targets, one)
+        for buffer, target in zip(outputs, targets, strict=True):
+            self.deliver(buffer, target.pointer)
+        self.slots.set_number(call.outputs[-1], (f.icmp("ne", f.load(well, "i64"), i64(0)),))
+
+    def _each(self, letters: list[str], count: dict[str, Value], operands: list[Operand],
+              one: Callable[[list[Operand]], None]) -> None:
+        """Inside loops over some indices."""
+        if not letters:
+            one(operands)
+            return
+        letter, *rest = letters
+        with self.f.loop(i64(0), count[letter]) as running:
+            inside = [operand.at(self.f, letter, running.index) for operand in operands]
+            self._each(rest, count, inside, one)
+
+    # ------------------------------------------------------------------ products
+
+    def product(self, call: RoutineCall) -> None:
+        """One product of vectors or matrices, inside loops over all other indices."""
+        spec, sizes = parse(call.routine.spec), SizeEmitter(self.slots)
+        (left, right), (out,) = call.inputs, call.outputs
+        extents: dict[str, Size] = dict(zip(spec.left, left.geometry.shape))
+        extents.update(zip(spec.right, right.geometry.shape))
+        a = self.operand(sizes, left, spec.left)
+        b = self.operand(sizes, right, spec.right)
+        c = self.target(sizes, out, spec.out)
+        runs = next((x for x in reversed(spec.out) if c.stride(x).text == "1"), "")
+        if runs in spec.rows:  # columns are what lies side by side
+            a, b, spec = b, a, Spec(spec.right, spec.left, spec.out)
+        column = runs if runs in spec.columns else ""
+        row = spec.rows[-1:]
+        around = [letter for letter in spec.out if letter not in (row, column)]
+        count = {letter: sizes(extent) for letter, extent in extents.items()}
+        self._each(around, count, [a, b, c],
+                   lambda abc: self._one(count, abc, row, column, spec.summed, call.routine.name))
+        self.deliver(out, c.pointer)
+
+    def _one(self, count: dict[str, Value], operands: list[Operand], row: str, column: str,
+             summed: str, function: str) -> None:
+        a, b, c = operands
+        m, n, k = (count.get(letter, i64(1)) for letter in (row, column, summed))
+        name = a.dtype.name
+        if not row and not column:
+            self.f.run(f"npc.dot.{name}", k, a.pointer, a.stride(summed), b.pointer,
+                       b.stride(summed), c.pointer)
+            return
+        self.f.run(f"npc.gemm.{name}", m, n, k, a.pointer, a.stride(row), a.stride(summed),
+                   b.pointer, b.stride(summed), b.stride(column), c.pointer, c.stride(row),
+                   i64(1 if function == "dot" else 2))

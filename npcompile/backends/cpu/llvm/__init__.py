@@ -1,0 +1,1 @@
+"""LLVM IR as text: values, vectors, memory and sizes."""

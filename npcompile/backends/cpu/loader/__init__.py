@@ -1,0 +1,1 @@
+"""LLVM text to machine code, and machine code into this process."""

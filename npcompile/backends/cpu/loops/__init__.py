@@ -1,0 +1,1 @@
+"""Statements, and loops of one thread."""

@@ -1,0 +1,1 @@
+"""Bytecode before any value is known: instructions, control flow, liveness, statements."""

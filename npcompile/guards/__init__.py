@@ -1,0 +1,1 @@
+"""What compiled code relies on: where values come from and how they are guarded."""

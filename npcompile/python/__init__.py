@@ -1,0 +1,1 @@
+"""Python's types as traced values."""

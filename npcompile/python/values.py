@@ -1,0 +1,454 @@
+"""The values that a traced program computes with.
+
+::
+
+    value ::= Node                      a number (its type is a Scalar)
+            | ArrayRef                  an array object; identity by object
+            | Static(object, source)    known while tracing
+            | Sequence(kind, items)     tuple or named tuple
+            | HeapObject                       list, dict, instance or closure cell; contents:
+            State.cells
+            | Object                    something that only library calls look into
+            | Slice(start, stop, step)
+            | Function | Method | Partial | Super
+            | Iterator                  where a loop stands
+            | TaggedUnion(which, options)    one of several values, which only the run knows
+            | NULL | UNBOUND
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import CodeType
+from typing import Any, Union
+
+import numpy as np
+
+from npcompile.core.errors import Refused, refuse
+from npcompile.core.records import field, record
+from npcompile.core.tuples import reads_as_tuple
+from npcompile.frontend.bytecode import NEXT, Code, Instruction
+from npcompile.graph import texts
+from npcompile.graph.ir import Node
+from npcompile.graph.items import Line, Row
+from npcompile.graph.types import Array, Scalar, Type
+from npcompile.guards.sources import Source
+from npcompile.ops.operands import ArrayRef, Storage, Tensor
+from npcompile.python.polyfills.containers import Model
+from npcompile.tensors import tensor_memory
+
+
+class Marker:
+    """A stack slot or variable without a value."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> str:
+        return self.name  # there is one of each
+
+
+NULL = Marker("NULL")
+UNBOUND = Marker("UNBOUND")
+
+
+@record(eq=False)
+class Static:
+    """An object that is known; ``source`` says where it is found at each call (None: a constant).
+
+    Lists, dicts and tuples that have a source are guarded item by item, when items are used.
+    """
+
+    value: Any
+    source: Source | None = None
+
+
+@record(eq=False)
+class Sequence:
+    """A tuple, or a named tuple of class ``kind``; ``whole``: the object, if it is from outside.
+    Of other kinds it is a tensor (:mod:`.tensor_values`) or a string (:mod:`.texts`)."""
+
+    items: tuple[Value, ...]
+    kind: type = tuple
+    whole: Static | None = None
+
+
+class HeapObject:
+    """Something mutable that the program made: its contents are the state's to know.
+
+    ``kind`` is list (contents: tuple of values, or :class:`Vector`), dict (a dict, replaced when
+    changed), the class of an instance or of a model of a container (a dict of attributes) or None
+    for a closure cell (its value).
+    """
+
+    __slots__ = ("awaited", "borrowed", "kind", "part_of", "place", "source")
+
+    def __init__(
+        self, kind: type | None, source: Source | None = None, place: Any = None,
+        borrowed: bool = False, part_of: HeapObject | None = None,
+    ) -> None:
+        self.kind = kind
+        self.source = source  # of the class of an instance
+        self.place = place  # where the program made a list
+        self.borrowed = borrowed  # whether it stands for a list that one of unknown length holds
+        self.part_of = part_of  # the list of lists whose columns it shows
+        self.awaited = False  # whether a generator may look at it
+
+    def like(self, *others: HeapObject) -> HeapObject:
+        """A new one in its place, or in that of several."""
+        made = HeapObject(
+            self.kind, self.source, self.place, any(obj.borrowed for obj in (self, *others))
+        )
+        made.awaited = any(obj.awaited for obj in (self, *others))
+        return made
+
+
+@record
+class AnyOrigin:
+    """Numbers of one dtype, each of which is Python's or NumPy's."""
+
+    dtype: np.dtype
+
+
+@record
+class Fetched:
+    """Items of a list from outside that are read where they are (:mod:`.unboxed_lists`)."""
+
+    kind: Kind
+
+
+#: a number, one of several types of numbers, a tuple, or a list of such items
+Kind = Union[Scalar, "frozenset[Scalar]", "tuple[Kind, ...]", Fetched]
+Item = Union[Scalar, Array, AnyOrigin, Row, Line, Fetched, "tuple[Item, ...]"]
+
+
+@record(eq=False)
+class Vector:
+    """What a list holds whose length only the run knows, see :mod:`npcompile.tracing.vectors`.
+
+    ``item`` is the type of its items: a number, an array, a tuple or list; ``columns`` hold
+    the numbers, and whether they are NumPy's where that is each one's own; ``grows``: they have
+    room for more.
+    """
+
+    length: Node
+    columns: tuple[ArrayRef, ...]
+    item: Item
+    grows: bool
+
+    def map(self, number: Callable[[Node], Node], array: Callable[[ArrayRef], Any]) -> Vector:
+        """The same list elsewhere."""
+        columns = tuple(map(array, self.columns))
+        return Vector(number(self.length), columns, self.item, self.grows)
+
+
+@record(eq=False)
+class Slice:
+    start: Value
+    stop: Value
+    step: Value
+
+
+@record(eq=False)
+class Object:
+    """An object of class ``kind`` that ``node`` holds; ``sample`` is one of its kind, which results
+    are predicted with."""
+
+    node: Node
+    kind: type
+    sample: Any
+
+
+@record(eq=False)
+class Function:
+    """A function that the program defined; ``owner`` is where its globals are found.
+    ``annotations`` are names and what they are given, in turns."""
+
+    code: CodeType
+    space: dict[str, Any]
+    owner: Source | None
+    name: str
+    defaults: tuple[Value, ...] = ()
+    keyword_defaults: dict[str, Value] = field(default_factory=dict)
+    closure: tuple[Value, ...] = ()
+    annotations: tuple[Value, ...] = ()
+
+
+@record(eq=False)
+class Method:
+    """A function with its first argument."""
+
+    function: Value
+    receiver: Value
+
+
+@record(eq=False)
+class Partial:
+    """``functools.partial``."""
+
+    function: Value
+    args: tuple[Value, ...]
+    keywords: dict[str, Value]
+
+
+@record(eq=False)
+class Super:
+    """``super(after, receiver)``."""
+
+    after: Value
+    receiver: Value
+
+
+@record(eq=False)
+class Iterator:
+    """A position in something: replaced, never changed, as the loop goes on.
+
+    ``kind`` names a row of the iteration table; ``parts`` are what it runs over; ``nodes`` is the
+    size of the graph when the loop began.  ``token`` is the identity of an iterator that the
+    program can name: it runs once.  ``unrolled``: its loop is followed iteration by iteration;
+    ``nonempty``: it has a next item.  ``itself``: no position in it at all, but the range or the
+    view of a dictionary that a position begins in.  ``begun``: something takes its items, so that
+    what a variable holds under the same token is out of date.
+    """
+
+    kind: str
+    parts: tuple[Value, ...]
+    position: int = 0
+    nodes: int = 0
+    token: object = None
+    unrolled: bool = False
+    nonempty: bool = False
+    itself: bool = False
+    begun: bool = False
+
+
+@record(eq=False)
+class TaggedUnion:
+    """What depends on the path that was taken: ``options[k]`` where ``tag``, a traced int, is
+    ``codes[k]``.  Options that are numbers differ in their types.  Nobody looks at such a value:
+    instructions that would are traced once for each option (see :mod:`.unions`)."""
+
+    tag: Node
+    codes: tuple[int, ...]
+    options: tuple[Value, ...]
+
+
+def sequence(items: tuple[Value, ...], kind: type) -> Value:
+    """A sequence; what shows an array that is one of several, a tensor or a string, is one of
+    several itself."""
+    if kind in _SHOWING and isinstance(items[0], TaggedUnion):
+        tag, codes, options = items[0].tag, items[0].codes, items[0].options
+        return TaggedUnion(tag, codes, tuple([sequence((option,), kind) for option in options]))
+    return Sequence(items, kind)
+
+
+_SHOWING = (Tensor, texts.Text, texts.Bytes)
+
+
+Value = Union[
+    Node, ArrayRef, Static, Sequence, HeapObject, Object, Slice, Function, Method, Partial, Super,
+    Iterator, TaggedUnion, Marker,
+]
+
+
+class Unreachable(Exception):
+    """Whatever comes next is never reached: Python raises here."""
+
+
+NONE, TRUE, FALSE = Static(None), Static(True), Static(False)
+
+
+def boolean(value: bool) -> Static:
+    return TRUE if value else FALSE
+
+
+@record(eq=False, frozen=False)
+class State:
+    """All that changes while code runs: variables, stack, and what cells and heap objects hold.
+
+    ``heap`` maps an array's Cell to its current version and a heap object to its contents; a Cell
+    that is not there still has its first version.  Copies are cheap and independent.
+    """
+
+    locals: list[Value]
+    stack: list[Value]
+    heap: dict[Storage | HeapObject, Any]
+
+    def copy(self) -> State:
+        return State(list(self.locals), list(self.stack), dict(self.heap))
+
+
+@record(eq=False, frozen=False)
+class Scope:
+    """A loop whose body is being traced: the versions that its iterations begin with.
+
+    A cell from outside gets a parameter when it is first looked at; ``before`` is the state of
+    cells where the loop begins, ``made`` gives a parameter its initial value.
+    """
+
+    before: dict[Storage | HeapObject, Any]
+    outer: Scope | None
+    param: Callable[[Type], Node]
+    params: dict[Storage, Node] = field(default_factory=dict)
+    inits: dict[Storage, Node] = field(default_factory=dict)
+
+    def version(self, storage: Storage, home: Scope | None) -> Node:
+        """What a cell, made in the loop ``home`` around this one, holds as an iteration begins."""
+        found = self.params.get(storage)
+        if found is None:
+            found = self.inits[storage] = self.initial(storage, home)
+            found = self.params[storage] = self.param(found.type)
+        return found
+
+    def take_back(self, count: int) -> list[tuple[Node, Node]]:
+        """Takes back the parameters made since there were ``count``: they, and what they begin
+        with."""
+        heap = list(self.params)[count:]
+        return [(self.params.pop(storage), self.inits.pop(storage)) for storage in heap]
+
+    def initial(self, storage: Storage, home: Scope | None) -> Node:
+        """What it holds where the loop begins."""
+        found: Node | None = self.before.get(storage)
+        if found is not None:
+            return found
+        if self.outer is None or self.outer is home:
+            return storage.first
+        return self.outer.version(storage, home)
+
+
+@record(eq=False, frozen=False)
+class LoopFacts:
+    """What earlier attempts found out about a loop.
+
+    ``rebound`` are variables that hold another array from iteration to iteration, ``varying`` those
+    that hold shorter ones, ``borrowed`` those that come to hold a list out of another list;
+    ``mixed`` gives the kinds of values that a variable, or an item of its tuple, holds (see
+    :mod:`.carried_unions`); ``changed`` are lists, dictionaries and instances whose contents
+    change; ``writes``: an iteration writes what the caller can see, so its checks must know where
+    Python goes on; ``pairs``: arrays swap names, and an iteration of the region is two of the loop;
+    ``early`` are the paths that got several kinds before the first iteration was tried on its own,
+    which is not done again if ``parting``; ``refused`` is why it can't be a region.
+    """
+
+    rebound: set[Any] = field(default_factory=set)
+    varying: set[Any] = field(default_factory=set)
+    borrowed: set[Any] = field(default_factory=set)
+    mixed: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict)
+    changed: set[HeapObject] = field(default_factory=set)
+    writes: bool = False
+    pairs: bool = False
+    early: set[tuple[Any, ...]] = field(default_factory=set)
+    parting: bool = False
+    refused: list[Refused] = field(default_factory=list)
+
+
+@record(eq=False, frozen=False)
+class Successors:
+    """Where a region of code can go on: a state per target (a block, or RETURN).
+
+    No targets: every path raises.  ``selector`` is the node that tells several apart.
+    """
+
+    states: dict[int, State]
+    selector: Node | None = None
+
+
+@record(eq=False, frozen=False)
+class Frame:
+    """One activation of a function.
+
+    ``space`` are its globals, found through ``owner``.  ``instruction`` of ``block`` is being
+    executed and found ``stack`` when it began, when ``writes`` versions had been written: that is
+    where a failed check goes back to.  ``resumable``: the caller waits in a plain call.
+    ``transparent``: where a check fails in it, Python executes the instruction that called it anew.
+    ``before`` is what cells and heap objects held when it was entered.
+    ``allowed`` are the blocks that may be run now, ``followed`` counts the iterations of ``while``
+    loops that are followed one by one, by header, ``unrolled`` are those that can't be a region
+    and why; ``regions`` counts the loops whose bodies are being traced.
+    """
+
+    code: Code
+    space: dict[str, Any]
+    owner: Source | None
+    closure: tuple[Value, ...]
+    state: State
+    resumable: bool = True
+    transparent: bool = False
+    block: int = 0
+    instruction: Instruction | None = None
+    stack: list[Value] = field(default_factory=list)
+    writes: int = 0
+    visits: dict[int, int] = field(default_factory=dict)
+    allowed: set[int] = field(default_factory=set)
+    followed: dict[int, int] = field(default_factory=dict)
+    unrolled: dict[int, Refused] = field(default_factory=dict)
+    regions: int = 0
+    before: dict[Storage | HeapObject, Any] = field(default_factory=dict)
+    yields: HeapObject | None = None
+
+    def live(self, target: int) -> set[int]:
+        """The variables that are read from a target on."""
+        if target == NEXT:
+            assert self.instruction is not None
+            return self.code.live_at(self.block, self.instruction.after)
+        return self.code.live[target]
+
+
+def assembled(kind: Any, items: Iterable[Any]) -> Any:
+    """A tuple, one of a class of its own, or another sequence of these items."""
+    if not issubclass(kind, tuple):
+        return kind(*items)
+    return tuple.__new__(kind, items) if reads_as_tuple(kind) else kind(items)
+
+
+def python_class(value: Value) -> type:
+    """``type(value)`` as the program sees it."""
+    if isinstance(value, Node):
+        assert isinstance(value.type, Scalar)
+        kind: type = value.dtype.type if value.type.origin == "np" else value.type.python_type
+        return kind
+    if isinstance(value, Static):
+        return type(value.value)
+    if isinstance(value, Sequence):
+        kind = tensor_memory.tensor_class() if value.kind is Tensor else value.kind
+        return texts.CLASSES.get(kind, kind)
+    if isinstance(value, HeapObject) and value.kind is not None:
+        return value.kind.of if issubclass(value.kind, Model) else value.kind
+    if isinstance(value, Object):
+        return value.kind
+    if isinstance(value, TaggedUnion):
+        raise refuse("type", "of a value that depends on the path that was taken")
+    if isinstance(value, Iterator) and value.kind == "flat":
+        return np.flatiter
+    from types import FunctionType, MethodType
+
+    return {ArrayRef: np.ndarray, Slice: slice, Function: FunctionType, Method: MethodType}.get(
+        type(value), object
+    )
+
+
+def is_model(value: Value) -> bool:
+    """Whether it is a container whose methods are followed as Python code."""
+    return (
+        isinstance(value, HeapObject) and value.kind is not None and issubclass(value.kind, Model)
+    )
+
+
+def described(value: Value) -> str:
+    """The kind of a value in the user's terms, with an article, for messages."""
+    if isinstance(value, TaggedUnion):
+        return "a value that depends on the path that was taken"
+    if isinstance(value, ArrayRef):
+        return "an array"
+    if isinstance(value, Marker):
+        return value.name
+    if isinstance(value, (Partial, Super, Iterator)):
+        kind = type(value).__name__.lower()
+    elif isinstance(value, Static) and isinstance(value.value, type):
+        return f"the class {value.value.__name__}"
+    else:
+        kind = python_class(value).__name__
+    return f"an {kind}" if kind[0] in "aeiouAEIOU" else f"a {kind}"

@@ -1,0 +1,1 @@
+"""The machine code that a call of a compiled function runs first."""

@@ -1,0 +1,217 @@
+"""Machine code that turns what is in the frame into the Python objects of a result."""
+
+from __future__ import annotations
+
+from npcompile.backends.cpu.llvm.frame import FrameLayout
+from npcompile.backends.cpu.loader.symbols import descr
+from npcompile.core.sizes import Symbol, largest
+from npcompile.program.ir import (
+    Buffer,
+    BufferResult,
+    ItemsResult,
+    ObjectResult,
+    ParamResult,
+    Program,
+    Result,
+    ScalarResult,
+    StaticResult,
+    ViewResult,
+)
+from npcompile.runtime.entry.function_writer import Writer
+from npcompile.runtime.entry.guard_code import WRITEABLE, SizeEvaluator
+from npcompile.runtime.entry.result_building import leaves, native
+from npcompile.runtime.entry.state import BUILD, Signature
+from npcompile.runtime.unsafe.layout import Layout
+
+#: buffers whose object the frame holds a reference to
+HOLDING = frozenset({"result", "owned", "object"})
+
+
+class Boxing:
+    """Writes the code that boxes one result.
+
+    Every reference made is at once owned by something that the failure path releases: a result
+    buffer's object slot of the frame, or the outermost tuple.
+    """
+
+    def __init__(
+        self,
+        writer: Writer,
+        layout: Layout,
+        signature: Signature,
+        program: Program,
+        frame: FrameLayout,
+    ) -> None:
+        self.writer = writer
+        self.layout = layout
+        self.signature = signature
+        self.program = program
+        self.frame = frame
+        self.fail = "failed"
+        self._sizes = SizeEvaluator(writer, self._symbol)
+        self._constants = 0
+        self.room: list[str] = []
+        self._moved: set[Buffer] = set()
+        self._views: dict[int, str] = {}
+        self._numbers: dict[int, str] = {}
+        self._results = list(leaves(program.result))
+
+    def emit(self) -> str:
+        """Writes everything; the value of the result, a new reference."""
+        ranks = [len(leaf.geometry.shape) for leaf in self._results if isinstance(leaf, ViewResult)]
+        for name in ("%dims", "%strides") if ranks else ():
+            self.room.append(f"{name} = alloca [{max(*ranks, 1)} x i64]")
+        for slot in ("%root", "%pending"):
+            self.writer.store("ptr", "null", slot)
+        result = self.program.result
+        if not isinstance(result, ItemsResult):
+            return self._leaf(result)
+        if native(result):
+            return self._tuple(result.items)
+        w = self.writer
+        flat = self._tuple(tuple(self._results))
+        build = w.load("ptr", w.data("npc.state"), 8 * BUILD)
+        args = (("ptr", "%root"), ("i64", 1), ("ptr", "null"))
+        made = self._checked(w.call("ptr", "PyObject_Vectorcall", ("ptr", build), *args))
+        w.call("void", "Py_DecRef", ("ptr", flat))
+        return made
+
+    @property
+    def left_over(self) -> list[Buffer]:
+        """Result buffers whose objects are still the frame's."""
+        return [b for b in self.program.buffers if b.kind in HOLDING and b not in self._moved]
+
+    def _symbol(self, name: Symbol) -> str:
+        return self.writer.load("i64", "%frame", 8 * self.frame.symbol(name))
+
+    def _checked(self, value: str) -> str:
+        """``value`` where it is no NULL."""
+        self.writer.require(self.writer.add("icmp ne", "ptr", value, "null"), self.fail)
+        return value
+
+    def _new_reference(self, value: str) -> str:
+        self.writer.call("void", "Py_IncRef", ("ptr", value))
+        return value
+
+    def _leaf(self, result: Result) -> str:
+        """A new reference to one leaf."""
+        match result:
+            case ParamResult(index):
+                buffer = self.program.params[index]
+                return self._new_reference(self._object(buffer))
+            case BufferResult(buffer):
+                return self._buffer(buffer)
+            case ScalarResult():
+                if not result.ident:
+                    return self._scalar(result)
+                if result.ident in self._numbers:
+                    return self._new_reference(self._numbers[result.ident])
+                made = self._numbers[result.ident] = self._scalar(result)
+                return made
+            case ObjectResult(buffer):
+                return self._new_reference(self._object(buffer))
+            case StaticResult():
+                slot = self.signature.constant(self._constants)
+                self._constants += 1
+                w = self.writer
+                return self._new_reference(w.load("ptr", w.data("npc.state"), 8 * slot))
+            case ViewResult():
+                return self._view(result)
+            case ItemsResult():
+                raise AssertionError("a container is no leaf")
+
+    def _tuple(self, items: tuple[Result, ...], parent: str = "", at: int = 0) -> str:
+        """A tuple, owned at once by its parent; the outermost is what failure releases."""
+        w = self.writer
+        made = self._checked(w.call("ptr", "PyTuple_New", ("i64", len(items))))
+        if parent:
+            w.store("ptr", made, parent, at)
+        else:
+            w.store("ptr", made, "%root")
+        for k, item in enumerate(items):
+            place = self.layout.tuple_items + 8 * k
+            if isinstance(item, ItemsResult):
+                self._tuple(item.items, made, place)
+            else:
+                w.store("ptr", self._leaf(item), made, place)
+        return made
+
+    def _object(self, buffer: Buffer) -> str:
+        return self.writer.load("ptr", "%frame", 8 * self.frame.object(buffer))
+
+    def _buffer(self, buffer: Buffer) -> str:
+        thing = self._object(buffer)
+        if self._keeps(buffer):
+            return self._new_reference(thing)
+        self._moved.add(buffer)
+        self.writer.store("ptr", "null", "%frame", 8 * self.frame.object(buffer))
+        return thing
+
+    def _keeps(self, buffer: Buffer) -> bool:
+        """Whether the frame must keep its reference: the buffer is needed more than once."""
+        uses = sum(
+            leaf == BufferResult(buffer)
+            or (isinstance(leaf, ViewResult) and leaf.base == BufferResult(buffer))
+            for leaf in self._results
+        )
+        return uses > 1
+
+    def _scalar(self, result: ScalarResult) -> str:
+        w, buffer = self.writer, result.buffer
+        at = w.at("%frame", 8 * self.frame.number(buffer))
+        if result.origin == "np":
+            dtype = w.data(descr(buffer.dtype))
+            return self._checked(
+                w.call("ptr", "PyArray_Scalar", ("ptr", at), ("ptr", dtype), ("ptr", "null"))
+            )
+        match buffer.dtype.kind:
+            case "b":
+                true = w.add("icmp ne", "i8", w.load("i8", at), 0)
+                yes, no = w.data("_Py_TrueStruct"), w.data("_Py_FalseStruct")
+                return self._new_reference(w.let(f"select i1 {true}, ptr {yes}, ptr {no}"))
+            case "i":
+                made = w.call("ptr", "PyLong_FromLongLong", ("i64", w.load("i64", at)))
+            case "f":
+                made = w.call("ptr", "PyFloat_FromDouble", ("double", w.load("double", at)))
+            case _:
+                parts = [("double", w.load("double", at, k)) for k in (0, 8)]
+                made = w.call("ptr", "PyComplex_FromDoubles", *parts)
+        return self._checked(made)
+
+    def _view(self, view: ViewResult) -> str:
+        if view.ident in self._views:
+            return self._new_reference(self._views[view.ident])
+        w, base = self.writer, view.base
+        buffer = self.program.params[base.index] if isinstance(base, ParamResult) else base.buffer
+        unit = buffer.dtype.itemsize
+        geometry = view.geometry
+        for k, size in enumerate(geometry.shape):  # below 0 in an option that is not taken
+            w.store("i64", self._sizes.emit(largest(size, 0)), "%dims", 8 * k)
+        filled = self._sizes.emit(view.filled)
+        some = w.add("icmp ne", "i64", filled, 0)
+        for k, size in enumerate(geometry.strides):
+            stride = w.let(f"select i1 {some}, i64 {self._sizes.emit(size * unit)}, i64 0")
+            w.store("i64", stride, "%strides", 8 * k)
+        half = unit // 2 if geometry.part == "imag" else 0
+        offset = self._sizes.emit(geometry.offset * unit + half)
+        start = w.load("ptr", "%frame", 8 * self.frame.data(buffer))
+        data = w.let(f"getelementptr i8, ptr {start}, i64 {offset}")
+        owner = self._object(buffer)
+        inherited = WRITEABLE if view.writeable else 0
+        flags = w.add("and", "i32", w.load("i32", owner, self.layout.flags), inherited)
+        dtype = self._new_reference(w.data(descr(view.dtype)))
+        made = self._checked(
+            w.call(
+                "ptr", "PyArray_NewFromDescr",
+                ("ptr", w.data("PyArray_Type")), ("ptr", dtype), ("i32", len(geometry.shape)),
+                ("ptr", "%dims"), ("ptr", "%strides"), ("ptr", data), ("i32", flags),
+                ("ptr", "null"),
+            )
+        )
+        w.store("ptr", made, "%pending")
+        self._new_reference(owner)  # for the view to own
+        status = w.call("i32", "PyArray_SetBaseObject", ("ptr", made), ("ptr", owner))
+        w.require(w.add("icmp eq", "i32", status, 0), self.fail)
+        w.store("ptr", "null", "%pending")
+        self._views[view.ident] = made
+        return made

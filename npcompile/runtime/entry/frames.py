@@ -1,0 +1,171 @@
+"""Reads a frame from Python: what a failed check leaves behind.
+
+The code that an ``exit`` gets is the number of the check, and ``what`` is the address of the frame,
+which is there until ``exit`` returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends.cpu.llvm.frame import SHORT, FrameLayout
+from npcompile.backends.cpu.loader import symbols
+from npcompile.core.sizes import Size, Symbol, evaluate
+from npcompile.program.ir import (
+    Buffer,
+    BufferResult,
+    ItemsResult,
+    ObjectResult,
+    ParamResult,
+    Program,
+    Result,
+    ScalarResult,
+    StaticResult,
+    ViewResult,
+)
+from npcompile.runtime.entry import interrupts
+from npcompile.runtime.entry.executables import FLAGS, OVERLAP, STALE, UNDONE, Left
+from npcompile.runtime.entry.helpers import flag_names
+from npcompile.runtime.entry.result_building import assemble
+
+_WRITEABLE = 0x400
+
+
+@cache
+def _words(count: int) -> Any:
+    """The type of so many words."""
+    return ctypes.c_uint64 * count
+
+
+class FrameReader:
+    """Boxes what is in a frame.  Objects boxed by one reader keep their identity.
+
+    Parameters
+    ----------
+    program, frame
+        What the code was made of.
+    address
+        Where the frame is.
+    """
+
+    def __init__(self, program: Program, frame: FrameLayout, address: int) -> None:
+        self._program = program
+        self._frame = frame
+        self._slots = _words(frame.size).from_address(address)
+        self._views: dict[int, Any] = {}
+        self._numbers: dict[int, Any] = {}
+        self._containers: dict[int, Any] = {}
+
+    def size(self, size: Size) -> int:
+        """The value of a size."""
+        return evaluate(size, self._symbol)
+
+    def _symbol(self, name: Symbol) -> int:
+        return ctypes.c_int64(self._slots[self._frame.symbol(name)]).value
+
+    def array(self, buffer: Buffer) -> Any:
+        """The array object of a parameter or result, or what an object buffer holds."""
+        slot = self._frame.object(buffer)
+        if not self._slots[slot]:
+            raise ValueError(f"{buffer.name} has not been made")
+        return ctypes.py_object.from_buffer(self._slots, 8 * slot).value
+
+    def number(self, buffer: Buffer, origin: str) -> Any:
+        """The number in a scalar buffer."""
+        slot = self._frame.number(buffer)
+        bits = b"".join(self._slots[k].to_bytes(8, "little") for k in (slot, slot + 1))
+        number = np.frombuffer(bits, buffer.dtype, 1)[0]
+        return number.item() if origin == "py" else number
+
+    def box(self, result: Result) -> Any:
+        """The object that a result stands for."""
+        match result:
+            case ParamResult(index):
+                return self.array(self._program.params[index])
+            case BufferResult(buffer):
+                return self.array(buffer)
+            case ScalarResult(buffer, origin, ident):
+                if not ident:
+                    return self.number(buffer, origin)
+                if ident not in self._numbers:
+                    self._numbers[ident] = self.number(buffer, origin)
+                return self._numbers[ident]
+            case ObjectResult(buffer):
+                return self.array(buffer)
+            case StaticResult(value):
+                return value
+            case ViewResult(ident):
+                if ident not in self._views:
+                    self._views[ident] = self._view(result)
+                return self._views[ident]
+            case ItemsResult():
+                return assemble(result, self.box, self._containers)
+
+    def _view(self, view: ViewResult) -> Any:
+        owner = self.box(view.base)
+        part, unit = view.geometry.part, owner.dtype.itemsize
+        offset = self.size(view.geometry.offset) * unit + (unit // 2 if part == "imag" else 0)
+        shape = tuple([max(self.size(n), 0) for n in view.geometry.shape])  # as in boxing
+        unit = unit if self.size(view.filled) else 0
+        strides = tuple(self.size(stride) * unit for stride in view.geometry.strides)
+        flags = owner.flags.num & (_WRITEABLE if view.writeable else 0)
+        return _view_of(owner, view.dtype, offset, shape, strides, flags)
+
+
+@cache
+def _numpy() -> tuple[Any, Any]:
+    counts = ctypes.POINTER(ctypes.c_ssize_t)
+    pointer, integer, thing = ctypes.c_void_p, ctypes.c_int, ctypes.py_object
+    new = ctypes.PYFUNCTYPE(thing, thing, pointer, integer, counts, counts, pointer, integer,
+                            pointer)
+    own = ctypes.PYFUNCTYPE(integer, thing, pointer)
+    return (
+        new(symbols.resolve("PyArray_NewFromDescr")),
+        own(symbols.resolve("PyArray_SetBaseObject")),
+    )
+
+
+def _view_of(
+    owner: Any,
+    dtype: np.dtype,
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    flags: int,
+) -> Any:
+    """A view of an array's memory at any offset, with NumPy's own rule for its base."""
+    new, own = _numpy()
+    counts = ctypes.c_ssize_t * max(len(shape), 1)
+    data = owner.__array_interface__["data"][0] + offset
+    take = ctypes.pythonapi.Py_IncRef  # both functions steal a reference
+    take(ctypes.py_object(dtype))
+    made = new(np.ndarray, id(dtype), len(shape), counts(*shape), counts(*strides), data,
+               flags, None)
+    take(ctypes.py_object(owner))
+    own(made, id(owner))
+    return made
+
+
+def left(program: Program, frame: FrameLayout, number: int, raised: int, what: Any) -> Left:
+    """Why compiled code was left; what Python needs is boxed while the frame is there."""
+    names = flag_names(raised)
+    if number == FLAGS:
+        return Left("floating-point exceptions", number, names, what)
+    if number == UNDONE:
+        why = "floating-point exceptions"
+        return Left(why, number, names, exception=interrupts.taken())
+    if number == SHORT:
+        return Left("memory has run out", number)
+    if number == OVERLAP:
+        return Left("arrays that overlap and are written, or may not be", number)
+    if number == STALE:
+        return Left("a global or a closure changed", number)
+    way_out, begun = program.resumes[number], perf_counter()
+    held = list(map(FrameReader(program, frame, what).box, way_out.held()))
+    seconds = perf_counter() - begun
+    return Left(way_out.reason, number, names, None, held, seconds, interrupts.taken())

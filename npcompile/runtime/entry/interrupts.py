@@ -1,0 +1,164 @@
+"""Signals that come while compiled code runs.
+
+``i32 npc_poll(ptr released)`` is called at edges of loops.  Every 10 ms or so the main thread lets
+Python run the handlers of signals that have come.  ``released``, if it is given, is where the
+thread's state is if the GIL has been released, which is taken for that; after each look it is
+released, by other threads too.  If a handler raises, its exception is kept here, and the loop is
+left: Python goes on there by raising it (:mod:`.exits`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache, partial
+from typing import Any
+
+from npcompile.backends.cpu import target
+from npcompile.runtime.entry.helpers import ALL_FLAGS
+
+#: cycles of the time stamp counter between two looks at signals, 4 to 16 ms; and where the GIL has
+#: to be taken for that, for which a thread that runs Python may let this one wait for 5 ms
+APART, SELDOM = 1 << 24, 1 << 26
+
+#: exceptions of handlers, until their loops have been left
+raised: list[BaseException] = []
+
+
+def poll() -> str:
+    """The LLVM text of ``npc_poll``.
+
+    Its callers rely on vector registers being preserved, so it must not clear their upper halves
+    before it returns, as LLVM does in other functions.
+    """
+    features = f"{target().features},-vzeroupper"
+    return f"""
+@npc.poll.last = internal global i64 0, align 8         ; when the main thread looked last
+@npc.poll.others = internal global i64 0, align 8       ; when another one did
+@npc_poll_main = global i64 0, align 8                  ; the main thread
+@npc.poll.raised = external global i8
+declare i64 @llvm.readcyclecounter()
+declare void @llvm.x86.sse.stmxcsr(ptr)
+declare void @llvm.x86.sse.ldmxcsr(ptr)
+declare i32 @PyErr_CheckSignals()
+declare i64 @PyThread_get_thread_ident()
+declare ptr @PyEval_SaveThread()
+declare void @PyEval_RestoreThread(ptr)
+declare void @PyErr_Fetch(ptr, ptr, ptr)
+declare void @PyErr_NormalizeException(ptr, ptr, ptr)
+declare i32 @PyException_SetTraceback(ptr, ptr)
+declare i32 @PyList_Append(ptr, ptr)
+declare void @Py_DecRef(ptr)
+
+define preserve_allcc i32 @npc_poll(ptr %released) "target-features"="{features}" {{
+entry:
+  %main = load i64, ptr @npc_poll_main
+  %here = call i64 @PyThread_get_thread_ident()
+  %is.main = icmp eq i64 %here, %main
+  %clock = select i1 %is.main, ptr @npc.poll.last, ptr @npc.poll.others
+  %never = icmp eq ptr %released, null
+  br i1 %never, label %read, label %may
+may:
+  %state = load ptr, ptr %released
+  %held = icmp eq ptr %state, null
+  %between = select i1 %held, i64 {APART}, i64 {SELDOM}
+  br label %read
+read:
+  %apart = phi i64 [ {APART}, %entry ], [ %between, %may ]
+  %now = call i64 @llvm.readcyclecounter()
+  %last = load i64, ptr %clock
+  %passed = sub i64 %now, %last
+  %soon = icmp ult i64 %passed, %apart
+  br i1 %soon, label %on, label %late
+late:
+  store i64 %now, ptr %clock
+  br i1 %is.main, label %look, label %other
+look:
+  %raised = call i32 @npc.look(ptr %released)
+  ret i32 %raised
+other:
+  br i1 %never, label %on, label %let
+let:
+  %before = load ptr, ptr %released
+  %has = icmp eq ptr %before, null
+  br i1 %has, label %release, label %on
+release:
+  call void @npc.release(ptr %released)
+  br label %on
+on:
+  ret i32 0
+}}
+
+define internal void @npc.release(ptr %released) noinline {{
+  %state = call ptr @PyEval_SaveThread()
+  store ptr %state, ptr %released
+  ret void
+}}
+
+define internal i32 @npc.look(ptr %released) noinline {{
+look:
+  %flags = alloca i32
+  %class = alloca ptr
+  %value = alloca ptr
+  %traceback = alloca ptr
+  call void @llvm.x86.sse.stmxcsr(ptr %flags)
+  %never = icmp eq ptr %released, null
+  br i1 %never, label %ask, label %may
+may:
+  %state = load ptr, ptr %released
+  %held = icmp eq ptr %state, null
+  br i1 %held, label %ask, label %take
+take:
+  call void @PyEval_RestoreThread(ptr %state)
+  store ptr null, ptr %released
+  br label %ask
+ask:
+  %failed = call i32 @PyErr_CheckSignals()
+  call void @llvm.x86.sse.ldmxcsr(ptr %flags)
+  %quiet = icmp eq i32 %failed, 0
+  br i1 %quiet, label %back, label %keep
+back:
+  br i1 %never, label %on, label %release
+release:
+  call void @npc.release(ptr %released)
+  br label %on
+on:
+  ret i32 0
+keep:                                                   ; nothing more is to be told of this run
+  %told = load i32, ptr %flags
+  %clear = and i32 %told, {~ALL_FLAGS}
+  store i32 %clear, ptr %flags
+  call void @llvm.x86.sse.ldmxcsr(ptr %flags)
+  call void @PyErr_Fetch(ptr %class, ptr %value, ptr %traceback)
+  call void @PyErr_NormalizeException(ptr %class, ptr %value, ptr %traceback)
+  %exception = load ptr, ptr %value
+  %trace = load ptr, ptr %traceback
+  %traced = icmp ne ptr %trace, null
+  br i1 %traced, label %set, label %append
+set:
+  call i32 @PyException_SetTraceback(ptr %exception, ptr %trace)
+  call void @Py_DecRef(ptr %trace)
+  br label %append
+append:
+  call i32 @PyList_Append(ptr @npc.poll.raised, ptr %exception)
+  %kind = load ptr, ptr %class
+  call void @Py_DecRef(ptr %kind)
+  call void @Py_DecRef(ptr %exception)
+  ret i32 1
+}}
+"""
+
+
+def taken() -> BaseException | None:
+    """What a handler has raised in the loop that was left last."""
+    return raised.pop() if raised else None
+
+
+@cache
+def _raise() -> Any:
+    kind = ctypes.py_object
+    return ctypes.PYFUNCTYPE(kind, kind, kind)(("PyErr_SetObject", ctypes.pythonapi))
+
+
+def raiser(exception: BaseException) -> Any:
+    """A function of no arguments that raises, and leaves no frame in the traceback."""
+    return partial(_raise(), type(exception), exception)

@@ -1,0 +1,1 @@
+"""Recycled memory of results."""

@@ -1,0 +1,1 @@
+"""Random numbers, as NumPy's generators draw them."""

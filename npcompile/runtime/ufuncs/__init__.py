@@ -1,0 +1,1 @@
+"""Ufuncs over compiled loops."""

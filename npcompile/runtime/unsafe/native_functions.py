@@ -1,0 +1,143 @@
+"""Function objects whose calls go straight to machine code.
+
+:class:`FunctionBase` is a heap type with a vectorcall pointer (PEP 590) in each instance.  While
+the pointer is NULL, CPython calls the class's ``__call__``; once :func:`install` has set it, calls
+run the code that it points to and nothing else.  Classes derived from it are ordinary Python
+classes: dictionary, weak references, garbage collection and attributes are CPython's own.  Where
+the layout of objects is not known the base is a plain Python class and nothing can be installed.
+
+>>> class Function(FunctionBase):
+...     def __call__(self, x):
+...         return x + 1
+>>> Function()(1)
+2
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+from npcompile.runtime.unsafe.layout import layout
+
+_BASE_TYPE, _VECTORCALL, _METHOD = 1 << 10, 1 << 11, 1 << 17  # Py_TPFLAGS_...
+_DEFAULT = 1 << 18
+_POINTER = object.__basicsize__  # where an instance has its vectorcall pointer
+_WIDTH = ctypes.sizeof(ctypes.c_void_p)
+TABLE = _POINTER + _WIDTH  #: and where that to its binder's table
+FORWARD = TABLE + _WIDTH  #: and to its forwarder's
+_TP_CALL, _TP_DESCR_GET, _TP_MEMBERS = 50, 54, 72  # numbers of Include/typeslots.h
+_T_PYSSIZET, _READONLY = 19, 1
+
+
+class _Slot(ctypes.Structure):
+    _fields_ = (("slot", ctypes.c_int), ("function", ctypes.c_void_p))
+
+
+class _Spec(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("basicsize", ctypes.c_int),
+        ("itemsize", ctypes.c_int),
+        ("flags", ctypes.c_uint),
+        ("slots", ctypes.POINTER(_Slot)),
+    )
+
+
+class _Member(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("type", ctypes.c_int),
+        ("offset", ctypes.c_ssize_t),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+def _address(name: str) -> int:
+    return ctypes.addressof(ctypes.c_byte.in_dll(ctypes.pythonapi, name))
+
+
+def _make_type() -> Any:
+    python = ctypes.pythonapi
+    python.PyType_GetSlot.restype = ctypes.c_void_p
+    python.PyType_GetSlot.argtypes = [ctypes.py_object, ctypes.c_int]
+    bind = python.PyType_GetSlot(type(_make_type), _TP_DESCR_GET)  # makes methods, of anything
+    members = (_Member * 2)(
+        _Member(b"__vectorcalloffset__", _T_PYSSIZET, _POINTER, _READONLY, None)
+    )
+    slots = (_Slot * 4)(
+        _Slot(_TP_CALL, _address("PyVectorcall_Call")),
+        _Slot(_TP_DESCR_GET, bind),
+        _Slot(_TP_MEMBERS, ctypes.addressof(members)),
+    )
+    size = FORWARD + _WIDTH
+    flags = _DEFAULT | _BASE_TYPE | _VECTORCALL | _METHOD
+    spec = _Spec(b"npcompile.runtime.unsafe.native_functions._Native", size, 0, flags, slots)
+    python.PyType_FromSpec.restype = ctypes.py_object
+    python.PyType_FromSpec.argtypes = [ctypes.POINTER(_Spec)]
+    made = python.PyType_FromSpec(ctypes.byref(spec))
+    _keep.extend((members, slots, spec))  # the type's name and members may point into them
+    return made
+
+
+_keep: list[Any] = []
+
+
+class _Python:
+    """Stands in where objects have an unknown layout: calls go to ``__call__``, always."""
+
+    __call__: Callable[..., Any]
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+
+if TYPE_CHECKING:
+    _Native = _Python
+else:
+    _Native = _make_type() if layout() is not None else _Python
+
+
+class FunctionBase(_Native):
+    """Derive from it and define ``__call__``, which takes the calls that no machine code takes."""
+
+    _binder: Any  # see npcompile.runtime.entry.argument_binding
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _call_directly(cls)
+
+
+def _call_directly(cls: type) -> None:
+    """Makes CPython look at the vectorcall pointers of a class's instances.
+
+    A class with a Python ``__call__`` is not expected to have any, so the flag is lost.
+    """
+    where = layout()
+    if where is None:
+        return
+    flags = ctypes.c_uint64.from_address(id(cls) + where.type_flags)
+    flags.value |= _VECTORCALL | _METHOD
+    ctypes.pythonapi.PyType_Modified(ctypes.py_object(cls))
+
+
+def install(function: FunctionBase, address: int) -> None:
+    """Calls of ``function`` run the vectorcall function at ``address``, which must outlive it.
+
+    Address 0 gives the calls back to ``__call__``.
+    """
+    if not isinstance(function, FunctionBase):
+        raise TypeError(f"{function!r} is no FunctionBase")
+    if layout() is None:
+        raise RuntimeError("this Python's objects have an unknown layout")
+    ctypes.c_void_p.from_address(id(function) + _POINTER).value = address
+
+
+def installed(function: FunctionBase) -> int:
+    """The address that calls go to; 0: ``__call__``."""
+    if layout() is None:
+        return 0
+    return ctypes.c_void_p.from_address(id(function) + _POINTER).value or 0

@@ -1,0 +1,1 @@
+"""Versions of a function: compiled, found, chosen and left."""

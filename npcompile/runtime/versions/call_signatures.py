@@ -1,0 +1,81 @@
+"""What calls have in common that are left to Python for the same reason."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.core.config import Config
+from npcompile.core.errors import Refusal, Refused
+from npcompile.core.lines import SourceLine
+from npcompile.core.records import replace
+
+if TYPE_CHECKING:
+    from npcompile.guards.sources import Trace
+
+
+#: of so many items of a list, and of its last, the types matter
+ITEMS = 4
+#: bits of a size that calls like each other may differ by
+BITS = 4
+
+
+def placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
+    """A refusal in a function, which may be of something that a function called by it does."""
+    line = list(function.__code__.co_positions())[place // 2][0] or 0
+    return refusal.called_at(SourceLine(line, function.__code__.co_filename))
+
+
+def call_kind(bound: dict[str, Any], exact: bool, items: bool = True) -> object:
+    """What a refusal is remembered by: types and layouts, or (``exact``) sizes and values too;
+    ``items``: the types of lists' items, too."""
+
+    def one(value: Any) -> object:
+        if type(value) is np.ndarray:
+            kind = (value.dtype, value.ndim, value.flags.c_contiguous)
+            return (*kind, value.shape) if exact else kind
+        if type(value) in (int, float, bool, str, type(None), complex):
+            return (type(value), value) if exact else type(value)
+        if items and type(value) in (list, tuple):
+            return type(value), *dict.fromkeys(map(type, (*value[:ITEMS], *value[-1:])))
+        return _tensor(value, exact) or type(value)
+
+    kinds = tuple(map(one, bound.values()))
+    return (call_kind(bound, exact=False), kinds) if exact else kinds
+
+
+def magnitude(bound: dict[str, Any]) -> int:
+    """The class of the largest size, length or integer among arguments."""
+
+    def one(value: Any) -> int:
+        if type(value) is int:
+            return abs(value)
+        if type(value) is np.ndarray:
+            return value.size
+        return len(value) if type(value) in (list, tuple, dict, set, str) else 0
+
+    return max(map(one, bound.values()), default=0).bit_length() // BITS
+
+
+def _tensor(value: Any, exact: bool) -> object:
+    """The kind of a tensor of torch's or an array of CuPy's; None of other objects."""
+    from npcompile.tensors import device, tensor_memory
+
+    if tensor_memory.is_torch(value):
+        return tensor_memory.kind(value, exact)
+    if device.is_cupy(value):
+        return call_kind({"": device.image(value)}, exact), "cupy"
+    return None
+
+
+def on_device(followed: Trace, config: Config) -> Config:
+    """The configuration of the device that a trace's arrays are on."""
+    if not followed.device or config.device != "cpu":
+        return config
+    from npcompile.backends.gpu.cuda import missing
+
+    if missing():
+        raise Refused(Refusal("device", missing()))
+    return replace(config, device="cuda")

@@ -1,0 +1,43 @@
+"""Loads the routines of linear algebra: generated once per dtype, kept on disk like the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+
+from npcompile.backends.cpu.linalg import blas, factors, matrix_products
+from npcompile.backends.cpu.loader.compile import Loaded, Target, load, target
+from npcompile.core.errors import refuse
+from npcompile.core.locks import lock
+from npcompile.runtime.cache.disk import compiled
+from npcompile.runtime.memory import recycled
+
+_lock = lock()
+
+
+def addresses(modules: Iterable[str]) -> dict[str, int]:
+    """The routines of some modules (``product.float64``, ``own.float64`` without a library,
+    ``solve.complex128``), by the names that
+    generated code has for them."""
+    found: dict[str, int] = {}
+    for module in modules:
+        recycled.ensure()
+        with _lock:
+            found |= _routines(module, target()).addresses
+    return found
+
+
+@cache
+def _routines(module: str, machine: Target) -> Loaded:
+    library = blas.library()
+    routine, _, name = module.partition(".")
+    dtype = np.dtype(name)
+    if routine in ("product", "own"):
+        text = matrix_products.text(dtype, machine, library if routine == "product" else None)
+    elif library is None:
+        raise refuse(routine, "needs LAPACK, which neither NumPy nor SciPy show here")
+    else:
+        text = factors.text(routine, dtype, machine, library)
+    return load(compiled(text), blas.Addresses(library))

@@ -1,0 +1,51 @@
+"""Which kernels run together.
+
+Loops go inside blocks of rows where they can; what reads neighbouring rows sweeps; the other
+kernels over the same rows share a loop over blocks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from npcompile.core.facts import Facts
+from npcompile.core.records import replace
+from npcompile.program.ir import Buffer, For, If, Statement, While
+from npcompile.schedule.fusion.interchange import interchange
+from npcompile.schedule.fusion.row_blocks import Fusion, blocks
+from npcompile.schedule.fusion.skewing import sweeps
+from npcompile.schedule.memory.allocate import bound, uses
+
+
+def fuse(
+    facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer], together: bool
+) -> tuple[list[Statement], Fusion]:
+    """A program's statements with kernels that run together; ``kept`` is needed after it.
+
+    Unless ``together`` every kernel runs over its whole space, for a device with many lanes.
+    """
+    out = Fusion(facts, uses(body) + Counter(kept), bound(body))
+    if not together:
+        return list(body), out
+    found = _block(out, body)
+    return [*out.front, *found], out
+
+
+def _block(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
+    found: list[Statement] = []
+    for statement in body:
+        turned = interchange(out, statement) if isinstance(statement, For) else None
+        if turned is not None:
+            found += turned
+            continue
+        match statement:
+            case For() | While():
+                statement = replace(statement, body=tuple(_block(out, statement.body)))
+            case If(_, then, other):
+                arms = [tuple(_block(out, arm)) for arm in (then, other)]
+                statement = replace(statement, then=arms[0], orelse=arms[1])
+        found.append(statement)
+    swept = sweeps(out, found)
+    out.uses.update(uses(swept) - uses(found))  # what sweeps compute or copy before them
+    return blocks(out, swept)

@@ -1,0 +1,1 @@
+"""Loops over elements: parallel, vector and scalar."""

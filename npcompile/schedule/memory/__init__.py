@@ -1,0 +1,1 @@
+"""Memories of a program: places, lifetimes, what can be proved about accesses."""

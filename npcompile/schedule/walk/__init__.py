@@ -1,0 +1,1 @@
+"""The graph in traced order, as loop nests and statements."""

@@ -1,0 +1,1 @@
+"""Numbers in two parts, and the formats that programs are written for."""

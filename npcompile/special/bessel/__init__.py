@@ -1,0 +1,1 @@
+"""Bessel's functions and their relatives."""

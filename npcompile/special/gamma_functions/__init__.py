@@ -1,0 +1,1 @@
+"""The gamma function and its relatives."""

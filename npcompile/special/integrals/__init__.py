@@ -1,0 +1,1 @@
+"""Integrals, Lambert's W and orthogonal polynomials."""

@@ -1,0 +1,62 @@
+"""Functions of tensors with parameters of their own: how they are entered, and what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from npcompile.graph.types import c_strides
+from npcompile.ops.arguments import dtype_of, signature
+from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
+from npcompile.tensors import tensor_memory
+from npcompile.tensors.elementwise import laid_out, point
+
+#: what paths under ``torch`` mean
+NAMED: dict[str, Callable[..., Any]] = {}
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def named(*paths: str, method: bool = True) -> Callable[[_Function], _Function]:
+    """Enters a function under paths; a path without a dot is a ``method``, too."""
+
+    def enter(function: _Function) -> _Function:
+        def called(ctx: Context, *args: Operand, **kwargs: Operand) -> Operand:
+            try:
+                bound = signature(function).bind(ctx, *args, **kwargs)
+            except TypeError as error:
+                raise ctx.refuse(paths[0], str(error)) from None
+            return function(*bound.args, **bound.kwargs)
+
+        called.__doc__ = function.__doc__
+        for path in paths:
+            NAMED[path] = called
+            if method and "." not in path:
+                NAMED[f"Tensor.{path}"] = called
+        return function
+
+    return enter
+
+
+def tensor(ctx: Context, x: Operand, what: str) -> ArrayRef:
+    """The memory of what must be a tensor."""
+    if not isinstance(x, Tensor):
+        raise ctx.refuse(what, f"of a {type(x).__name__}")
+    return x.memory
+
+
+def dtype_in(ctx: Context, dtype: Operand, what: str) -> np.dtype:
+    """One of torch's dtypes as NumPy's."""
+    found = tensor_memory.dtypes().get(dtype)
+    if found is None:
+        raise ctx.refuse(what, f"dtype {dtype}")
+    return dtype_of(ctx, found, what)
+
+
+def result(ctx: Context, found: Operand) -> Tensor:
+    """What a record gives as a tensor in C order."""
+    if isinstance(found, ArrayRef):
+        return Tensor(laid_out(ctx, found, c_strides(found.shape)))
+    return point(ctx, found)

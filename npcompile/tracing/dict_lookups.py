@@ -1,0 +1,107 @@
+"""Dictionaries at a key that only the run knows: one of those that are there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core.records import record
+from npcompile.graph.ir import Node
+from npcompile.graph.types import BOOL, PY_INT
+from npcompile.python.values import Unreachable, Value, described
+from npcompile.tracing import texts, vectors
+from npcompile.tracing.escapes import as_number
+from npcompile.tracing.item_requests import is_key
+from npcompile.tracing.item_types import item_type
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+MOST = 64  #: keys of a dictionary that a key of the run's is compared with
+
+
+@record(eq=False)
+class KeyPosition:
+    """Where a key is among ``keys``, those of a dictionary that it may be equal to, whose numbers
+    ``numbers`` are; ``number`` is its own."""
+
+    keys: list[Any]
+    numbers: list[int]
+    number: Node
+
+    def found(self, t: Tracer) -> Value:
+        """Whether it is there."""
+        return texts.is_among(t, self.number, self.numbers)
+
+    def require(self, t: Tracer) -> None:
+        """Leaves for Python where it is not."""
+        found = self.found(t)
+        if not isinstance(found, Node):
+            raise Unreachable
+        t.builder.check(found, "a key that is not there")
+
+    def equals(self, t: Tracer, k: int) -> Node:
+        """Whether it is a key."""
+        return t.builder.map("eq", (self.number, t.builder.const(self.numbers[k])), BOOL)
+
+    def index(self, t: Tracer, otherwise: int) -> Node:
+        """Which of the keys it is."""
+        at = t.builder.const(otherwise)
+        for k in reversed(range(len(self.keys))):
+            pair = self.equals(t, k), t.builder.const(k), at
+            at = t.builder.map("where", pair, PY_INT.dtype, origin="py")
+        return at
+
+
+def place(t: Tracer, keys: list[Any], key: Value) -> KeyPosition:
+    """Where a key is that only the run knows; refuses what is no character or integer, or may be
+    equal to other keys than such."""
+    if not all(type(k) in (str, bytes, int, type(None)) for k in keys) or len(keys) > MOST:
+        raise t.refuse("dictionary", "a key that only the run knows, and many or unusual keys")
+    if texts.is_character(key):
+        number = as_number(t, texts.code(key))
+        numbers: dict[Any, int] = {k: ord(k) for k in keys if type(k) is str and len(k) == 1}
+    elif isinstance(key, Node) and key.dtype.kind in "iu" and key.dtype.char not in "QL":
+        number = key if key.type == PY_INT else t.builder.emit("cast", (key,), None, PY_INT)
+        numbers = {k: k for k in keys if type(k) is int and -(2**63) <= k < 2**63}
+    else:
+        raise t.refuse("dictionary", f"{described(key)} as a key, which only the run knows")
+    assert number is not None
+    return KeyPosition(list(numbers), list(numbers.values()), number)
+
+
+def get(t: Tracer, held: dict[Any, Value], key: Value, default: Value | None = None) -> Value:
+    """``held[key]``, or ``held.get(key, default)``."""
+    if not held and is_key(item_type(t, key)):
+        if default is None:
+            raise Unreachable
+        return default
+    at = place(t, list(held), key)
+    items = [held[k] for k in at.keys]
+    if default is None:
+        at.require(t)
+        return _choose(t, items, at.index(t, len(items) - 1))
+    return _choose(t, [*items, default], at.index(t, len(items)))
+
+
+def _choose(t: Tracer, items: list[Value], index: Node) -> Value:
+    """The item at an index that is in range."""
+    letters = [texts.as_character(item) for item in items]
+    if all(map(texts.is_character, letters)):
+        return texts.character(vectors.chosen(t, tuple(map(texts.code, letters)), index))
+    return vectors.chosen(t, tuple(items), index)
+
+
+def replaced(
+    t: Tracer, held: dict[Any, Value], key: Value, value: Value
+) -> dict[Any, Value]:
+    """A dictionary with another number for a key that is there."""
+    at = place(t, list(held), key)
+    at.require(t)
+    made, number = dict(held), as_number(t, value)
+    for k, name in enumerate(at.keys):
+        old = as_number(t, held[name])
+        if number is None or old is None or old.type != number.type:
+            raise t.refuse("dictionary", "gets a value of another type, for one of several keys")
+        pair = at.equals(t, k), number, old
+        made[name] = t.builder.map("where", pair, number.dtype, origin=number.scalar.origin)
+    return made

@@ -1,0 +1,1 @@
+"""Functions of Python's library, written in Python that is traced."""

@@ -1,0 +1,481 @@
+"""What a function returns, and what a frame holds, as result trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence as Several
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from npcompile.core.errors import Refused
+from npcompile.core.records import replace
+from npcompile.core.tuples import is_named_tuple
+from npcompile.graph import ir
+from npcompile.graph.ir import (
+    Geometry,
+    Items,
+    NewArray,
+    Node,
+    NumberOf,
+    ObjectOf,
+    SameParam,
+    StaticObject,
+    Tree,
+    ViewOf,
+)
+from npcompile.graph.texts import TextIterator
+from npcompile.graph.types import contiguous
+from npcompile.ops.operands import ArrayRef, Storage, Tensor
+from npcompile.python.polyfills.containers import Model
+from npcompile.python.values import (
+    NULL,
+    UNBOUND,
+    Fetched,
+    Frame,
+    Function,
+    HeapObject,
+    Iterator,
+    Marker,
+    Object,
+    Sequence,
+    Slice,
+    Static,
+    TaggedUnion,
+    Value,
+    Vector,
+    is_model,
+)
+from npcompile.runtime.unsafe.object_memory import ExternalItem
+from npcompile.tensors import tensor_memory as torch
+from npcompile.tracing import (
+    item_types,
+    iteration,
+    object_identity,
+    selectors,
+    texts,
+    trip_counts,
+    vectors,
+)
+from npcompile.tracing.references import seen
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+#: a tuple iterator stands for every iterator whose remaining items are known
+TUPLE_ITERATOR = type(iter(()))
+RANGE_ITERATOR = type(iter(range(0)))
+
+
+#: iterators that stand where an iteration of a loop has left them
+_POSITIONS: dict[str, type] = {
+    "range": ir.RANGE_ITERATOR, "array": ir.ARRAY_ITERATOR, "zip": zip, "enumerate": enumerate,
+    "grown": ir.ARRAY_ITERATOR, "ndindex": np.ndindex, "ndenumerate": np.ndenumerate,
+    "text": TextIterator,
+}
+
+
+class Trees:
+    """Numbers the objects of one trace, so that one object stays one in all trees."""
+
+    def __init__(self, t: Tracer) -> None:
+        self.t = t
+        self._numbers: dict[object, int] = {}
+        self._objects: dict[Storage, ArrayRef] = {}
+        self._exact: dict[
+            Storage, Storage
+        ] = {}  # copies without the room of arrays of varying length
+        self._open: set[HeapObject] = set()  # whose trees are being made
+        self._space: dict[str, Any] | None = None  # of functions that Python may get
+        self._leaving = False  # whether what is asked for is where Python goes on
+        self._graph_breaks = False  # and compiled code after it
+        self._interrupted = False  # by a handler: numbers need not be the caller's objects
+
+    def _number(self, thing: object) -> int:
+        return self._numbers.setdefault(thing, len(self._numbers) + 1)
+
+    def own(self, ref: ArrayRef) -> None:
+        """``ref`` is the object whose memory its cell is, not a view of it."""
+        self._objects[ref.storage] = ref
+
+    def owns(self, ref: ArrayRef) -> bool:
+        return self._objects.get(ref.storage) is ref
+
+    def result(self, value: Value) -> Tree:
+        """The tree of a value; refuses what can't be said."""
+        match value:
+            case Sequence() if texts.is_text(value):
+                return self._text(value)
+            case Node():
+                held = None
+                if not self._interrupted:
+                    held = self.t.inputs.object_of(object_identity.given(self.t, value))
+                return self._new_number(value) if held is None else ObjectOf(held)
+            case ArrayRef():
+                return self._array(value)
+            case Object(node):
+                return ObjectOf(node)
+            case Static():
+                return self._static(value)
+            case Sequence((memory,), kind) if kind is Tensor:
+                return self._tensor(memory)
+            case Sequence(items, kind, whole):
+                if whole is not None:
+                    return self._static(whole)
+                if hasattr(kind, "_fields") and not is_named_tuple(kind):
+                    raise self.t.refuse("return", f"of a {kind.__name__}, which only Python makes")
+                return Items(kind, tuple(map(self.result, items)), (), self._number(value))
+            case HeapObject() if value.kind in (list, dict) or value.source or is_model(value):
+                return self._obj(value)
+            case TaggedUnion(_, _, options):
+                place = selectors.place(self.t, value)
+                return Items(ir.OneOf, (NumberOf(place), *map(self._option, options)))
+            case Slice():
+                parts = (value.start, value.stop, value.step)
+                return Items(slice, tuple(map(self.result, parts)))
+        raise self.t.refuse("return", f"of a {_name(value)} is left to Python")
+
+    def _new_number(self, node: Node) -> Tree:
+        """A number that the program has computed: one object wherever it is, unless equal ones
+        became one node."""
+        return NumberOf(node, 0 if node in self.t.builder.shared else self._number(node))
+
+    def _static(self, value: Static) -> Tree:
+        """A constant, or the very object that came from outside in this call."""
+        held, source = value.value, value.source
+        node = None if source is None else self.t.inputs.whole(held, source)
+        return StaticObject(held, source) if node is None else ObjectOf(node)
+
+    def _option(self, value: Value) -> Tree:
+        return StaticObject(UNBOUND) if value is UNBOUND else self.result(value)
+
+    def _array(self, ref: ArrayRef) -> Tree:
+        if self.t.borrows and ref.writeable is False and ref.storage.param < 0:
+            raise self.t.refuse("return", "of what may be an array in a list")
+        base: SameParam | NewArray
+        self.t.aliases.hands(ref.storage, self._leaving)
+        storage = ref.storage
+        if storage.param >= 0:
+            base = SameParam(storage.param)
+        else:
+            storage = storage if self._leaving else self._trimmed(storage)
+            base = NewArray(self._number(storage), self.t.version(storage))
+        kind = storage.type
+        if self.owns(ref) and ref.geometry == Geometry(0, kind.shape, kind.strides):
+            return base
+        if ref.writeable is None:
+            raise self.t.refuse("return", "of a view that warns when it is written")
+        writeable = ref.writeable is not False  # as the owner is, another one in another call
+        return ViewOf(self._number(ref), base, ref.geometry, ref.dtype, writeable)
+
+    def _trimmed(self, storage: Storage) -> Storage:
+        """The memory of an array without the room that it may not need (`lengths`), so that the
+        result owns what it has."""
+        owner = self._objects.get(storage)
+        if owner is None or owner.geometry.strides != storage.type.strides:
+            return storage
+        if storage not in self._exact and owner.geometry.shape != storage.type.shape:
+            exact = contiguous(owner.dtype, owner.geometry.shape)
+            copy = self.t.builder.emit("copy", (self.t.read(owner),), None, exact)
+            self._exact[storage] = self.t.new(copy).storage
+        return self._exact.get(storage, storage)
+
+    def _tensor(self, ref: Value) -> Tree:
+        """A torch tensor: the caller's, a new one, or a view of either."""
+        assert isinstance(ref, ArrayRef)
+        tree = self._array(ref)
+        base = tree.base if isinstance(tree, ViewOf) else tree
+        if isinstance(base, SameParam):
+            held = self._static(self.t.inputs.tensors[base.index])
+        else:
+            held = Items(torch.NewTensor, (base,), (), self._number(ref.storage))
+        if base is tree:
+            return held
+        return Items(torch.TensorView, (tree, held), (), self._number((ref, torch.TensorView)))
+
+    def _text(self, value: Sequence) -> Tree:
+        """A character, or a part of a string from outside."""
+        if texts.is_character(value):
+            return Items(value.kind, (self.result(value.items[0]),))
+        held = texts.array(value)
+        whole = self._static(self.t.inputs.strings[held.storage.param])
+        kind, size = held.storage.type, self.t.builder.size
+        if held.geometry == Geometry(0, kind.shape, kind.strides):
+            return whole
+        places = held.geometry.offset, held.shape[0], held.geometry.strides[0]
+        return Items(value.kind, (whole, *(NumberOf(size(n)) for n in places)))
+
+    def _obj(self, obj: HeapObject) -> Tree:
+        if obj in self._open:
+            raise self.t.refuse("return", "of something that holds itself is left to Python")
+        self._open.add(obj)
+        try:
+            return self._contents(obj)
+        finally:
+            self._open.remove(obj)
+
+    def _contents(self, obj: HeapObject) -> Tree:
+        if obj not in self.t.heap:
+            raise self.t.refuse("return", "of a list or dictionary that only one path makes")
+        contents = self.t.heap[obj]
+        if isinstance(contents, Vector) and isinstance(contents.item, Fetched):
+            return self._fetched(obj)
+        if obj.borrowed:
+            self.t.aliases.hands_row(obj)
+        if isinstance(contents, Vector):
+            if item_types.undecided(contents.item):
+                raise self.t.refuse("return", "of a list of numbers of Python's and of NumPy's")
+            if item_types.holds_objects(contents.item):
+                self.t.aliases.hands_list()
+            columns = vectors.contents(self.t, contents)
+            trees = tuple(map(self.result, columns))
+            return Items(ir.Columns, trees, (contents.item,), self._number(obj))
+        if isinstance(contents, dict):
+            assert obj.kind is not None
+            if issubclass(obj.kind, Model):
+                contents = {name: contents[name] for name in obj.kind.shown}
+            items = tuple(map(self.result, contents.values()))
+            return Items(obj.kind, items, tuple(contents), self._number(obj))
+        return Items(list, tuple(map(self.result, contents)), (), self._number(obj))
+
+    def _fetched(self, obj: HeapObject) -> Tree:
+        """A list from outside, or one that it holds."""
+        path = self.t.fetched.get(obj)
+        if path is None:
+            raise self.t.refuse("return", "of what may be a list in a list from outside")
+        whole, *indices = map(self.result, path)
+        return Items(ExternalItem, (whole, *indices), (), self._number(obj)) if indices else whole
+
+    # ------------------------------------------------------------------ frames
+
+    def at_edge(self, frames: Several[Frame]) -> tuple[ir.ResumeFrame, ...]:
+        """Where frames go on in Python if they are interrupted."""
+        self._interrupted = True
+        try:
+            return self.frames(frames)
+        finally:
+            self._interrupted = False
+
+    def frames(self, frames: Several[Frame]) -> tuple[ir.ResumeFrame, ...]:
+        """Where frames go on in Python, the innermost last; functions that they have made are made
+        anew, and share variables with them."""
+        if any(map(self._has_functions, frames)):
+            self._space = frames[0].space
+        try:
+            return tuple([self.frame(frame, frame is frames[-1]) for frame in frames])
+        finally:
+            self._space = None
+
+    def _has_functions(self, frame: Frame) -> bool:
+        held = (*frame.state.locals, *frame.stack)
+        contents = [
+            self.t.heap[v] if isinstance(v, HeapObject) and v.kind is None else v for v in held
+        ]
+        return any(isinstance(v, Function) for v in contents) or any(
+            isinstance(storage, HeapObject) for storage in frame.closure)
+
+    def _storage(self, storage: HeapObject) -> Tree:
+        """The cell of a variable."""
+        if storage in self._open:
+            raise self.t.refuse("return", "of a function that refers to itself")
+        if storage not in self.t.heap:
+            raise self.t.refuse("return", "of a variable that only one path makes")
+        self._open.add(storage)
+        try:
+            value = self.t.heap[storage]
+            items = () if value is UNBOUND else (self._held(value),)
+            return Items(ir.SharedCell, items, (), self._number(storage))
+        finally:
+            self._open.remove(storage)
+
+    def _function(self, made: Function) -> Tree:
+        """A function that the program has made; its globals are those of its frame."""
+        heap = [storage for storage in made.closure if isinstance(storage, HeapObject)]
+        if made.space is not self._space or len(heap) < len(made.closure):
+            raise self.t.refuse("return", "of a function")
+        named = made.keyword_defaults
+        parts = [*map(self._held, (*made.annotations, *made.defaults, *named.values()))]
+        parts += map(self._storage, heap)
+        keys = (len(made.annotations), len(made.defaults), *named)
+        return Items(ir.Defined, (StaticObject(made.code), *parts), keys, self._number(made))
+
+    def frame(self, frame: Frame, innermost: bool, result: Tree | None = None) -> ir.ResumeFrame:
+        """Where a frame goes on in Python.
+
+        The innermost frame executes its instruction again, or has done so with a ``result``.
+        Outer frames wait in a call, whose callee and arguments are popped.
+        """
+        self._leaving = True
+        try:
+            return self._frame(frame, innermost, result)
+        finally:
+            self._leaving = False
+
+    def frame_with_a_graph_break(self, frame: Frame) -> ir.ResumeFrame:
+        """The same where compiled code goes on after one instruction: loops with iterators of
+        their own, which nobody else may take items from."""
+        self._graph_breaks = True
+        try:
+            return self.frame(frame, True)
+        finally:
+            self._graph_breaks = False
+
+    def _frame(self, frame: Frame, innermost: bool, result: Tree | None) -> ir.ResumeFrame:
+        instruction = frame.instruction
+        assert instruction is not None
+        nested = (
+            any(isinstance(storage, HeapObject) for storage in frame.closure)
+            and self._space is None
+        )
+        if instruction.offset in frame.code.handling:
+            raise self.t.refuse("except", "Python can't go on while an exception is handled")
+        if not frame.resumable or nested:
+            raise self.t.refuse("call", "Python can't go on inside it after an array was changed")
+        again = innermost and result is None
+        following = instruction.offset if again else instruction.following
+        stack = frame.stack if again else frame.state.stack
+        live = frame.code.live_at(frame.block, following)
+        first_free = len(frame.code.names) - len(frame.code.code.co_freevars)
+        variables = []
+        for index, name in enumerate(frame.code.names[:first_free]):
+            slot = frame.state.locals[index]
+            if self._space is not None and isinstance(slot, HeapObject) and slot.kind is None:
+                variables.append((name, self._storage(slot)))
+                continue
+            value = (
+                self.t.heap[slot] if isinstance(slot, HeapObject) and slot.kind is None else slot
+            )
+            if value is not UNBOUND and (index in live or value is not slot):
+                variables.append((name, self._held(value)))
+        for name, storage in zip(frame.code.names[first_free:], frame.closure):
+            if isinstance(storage, HeapObject):
+                variables.append((name, self._storage(storage)))
+        given = None if innermost else self.t.given.get(frame)
+        held = tuple(map(self._held, (*stack, *(given or ()))))
+        if result is not None:
+            held = (*held, result)
+        if innermost and self.t.effects.pending:
+            variables, held = self._stored(variables, held)
+        code, offset = frame.code.code, following if innermost else instruction.at
+        drops = given is not None
+        made = ir.ResumeFrame(code, offset, tuple(variables), held, frame.owner, drops)
+        if not object_identity.agree(self.t, made):
+            raise self.t.refuse("is", "Python would find numbers in new objects")
+        return made
+
+    def _stored(
+        self, variables: list[tuple[str, Tree]], stack: tuple[Tree, ...]
+    ) -> tuple[list[tuple[str, Tree]], tuple[Tree, ...]]:
+        """The same, with which objects get their attributes."""
+        if variables:
+            (name, tree), *rest = variables
+            return [(name, self.t.effects.result(tree)), *rest], stack
+        if not stack:
+            raise self.t.refuse("attribute", "has another value, which Python can't see yet")
+        return variables, (self.t.effects.result(stack[0]), *stack[1:])
+
+    def _held(self, value: Value) -> Tree:
+        """What a variable or a stack slot holds."""
+        if value is NULL:
+            return StaticObject(NULL)
+        if isinstance(value, Function) and self._space is not None:
+            return self._function(value)
+        if isinstance(value, Iterator):
+            standing = self._standing(value)
+            tree = self._position(standing)
+            named = isinstance(tree, Items) and standing.token is not None
+            return replace(tree, ident=self._number(standing.token)) if named else tree
+        try:
+            return self.result(value)
+        except Refused as refused:
+            reason = "Python can't go on with it after an array was changed"
+            raise self.t.refuse(refused.refusal.construct, reason) from None
+
+    def _standing(self, value: Iterator) -> Iterator:
+        """Where an iterator stands: its loop knows, not the variable that it came from."""
+        if value.begun or value.token not in self.t.consumed:
+            return value
+        slots = [s for frame in self.t.frames for s in (*frame.stack, *frame.state.stack)]
+        for slot in (
+            () if self._graph_breaks or value.kind == "flat" else slots
+        ):  # which has an index
+            if isinstance(slot, Iterator) and slot.begun and slot.token is value.token:
+                return slot
+        raise self.t.refuse("iterator", "of which items are taken")
+
+    def _position(self, value: Iterator) -> Tree:
+        """An iterator for Python to go on with."""
+        if self.t.generators.pending(value):
+            raise self.t.refuse("generator", "Python can't go on in the middle of it")
+        if value.kind == "range" and not value.position:
+            kind = range if value.itself else RANGE_ITERATOR
+            return Items(kind, tuple(map(self.result, value.parts)))
+        if value.kind == "flat":
+            return Items(np.flatiter, (self._held(value.parts[1]),))
+        if value.itself or self._over_table(value):
+            raise self.t.refuse(value.kind, "of a dictionary, which Python would go on with")
+        if self._over_seen_list(value):
+            return self._live(value, value.position)
+        rest = iteration.remaining(self.t, value)
+        if rest is not None:
+            return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
+        value = trip_counts.after(self.t, value, 0)
+        if value.kind == "grown" and isinstance(value.parts[2], HeapObject) and (
+            value.parts[2] in self.t.fetched or seen(self.t, value.parts[2])
+        ):
+            return self._grown(value)
+        if value.kind in _POSITIONS:
+            return Items(_POSITIONS[value.kind], tuple(map(self._held, value.parts)))
+        raise self.t.refuse("return", f"of a {value.kind} iterator is left to Python")
+
+    def _over_seen_list(self, it: Iterator) -> bool:
+        """Whether it runs over a list that Python may change meanwhile."""
+        if it.kind == "outside":
+            return True
+        if it.kind == "list":
+            (obj,) = it.parts
+            assert isinstance(obj, HeapObject)
+            return seen(self.t, obj)
+        return any(isinstance(part, Iterator) and self._over_seen_list(part) for part in it.parts)
+
+    def _over_table(self, it: Iterator) -> bool:
+        """Whether it runs over a dictionary from outside, or over a list of a hash table's, which
+        Python has none of."""
+        if iteration.of_dictionary(it):
+            return True
+        lists = {part for obj, held in self.t.heap.items()
+                 if isinstance(obj, HeapObject) and is_model(obj)
+                 for part in held.values() if isinstance(part, HeapObject)}
+        return any(
+            self._over_table(part) if isinstance(part, Iterator) else part in lists
+            for part in it.parts if isinstance(part, (Iterator, HeapObject))
+        )
+
+    def _live(self, it: Iterator, position: int) -> Tree:
+        """An iterator that sees what happens to the list it runs over."""
+        match it.kind:
+            case "outside" | "list":
+                place = (self._held(it.parts[0]), StaticObject(position))
+                return Items(ir.LIST_ITERATOR, place)
+            case "zip":
+                return Items(zip, tuple([self._moved(part, position) for part in it.parts]))
+            case "enumerate" if isinstance(it.parts[1], Static):
+                first = StaticObject(it.parts[1].value + position)
+                return Items(enumerate, (self._moved(it.parts[0], position), first))
+        raise self.t.refuse("loop", "over a list that Python may change")
+
+    def _grown(self, it: Iterator) -> Tree:
+        """The same over a list of a length that only the run knows."""
+        whole, *places = it.parts[2:]
+        if not places:
+            raise self.t.refuse("loop", "over a list that Python may change")
+        return Items(ir.LIST_ITERATOR, (self._held(whole), self.result(places[0])))
+
+    def _moved(self, it: Value, by: int) -> Tree:
+        assert isinstance(it, Iterator)
+        return self._held(replace(it, position=it.position + by))
+
+
+def _name(value: Value) -> str:
+    return value.name if isinstance(value, Marker) else type(value).__name__.lower()
+
+

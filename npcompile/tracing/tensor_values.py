@@ -1,0 +1,197 @@
+"""Torch tensors as the traced program sees them.
+
+A tensor is a :class:`~npcompile.python.values.Sequence` of kind
+:class:`~npcompile.ops.operands.Tensor`, whose only item is the array that is its memory: so it
+passes through joins and loops like a tuple, and whoever looks at it asks here first.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
+from npcompile.python.values import Method, Sequence, Static, Value
+from npcompile.tensors import tensor_memory
+
+if TYPE_CHECKING:
+    from npcompile.tensors.table import Function
+    from npcompile.tracing.tracer import Tracer
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a torch tensor."""
+    return isinstance(value, Sequence) and value.kind is Tensor
+
+
+def among(values: Iterable[Any]) -> bool:
+    """Whether a torch tensor is among them."""
+    return any(map(is_tensor, values))
+
+
+def array(value: Value) -> ArrayRef:
+    """The memory of a tensor."""
+    assert isinstance(value, Sequence) and isinstance(value.items[0], ArrayRef)
+    return value.items[0]
+
+
+def operate(t: Tracer, operator: Callable[..., Operand], *values: Any) -> Value:
+    """``operator(ctx, operands...)`` without floating-point errors: torch reports none."""
+    with t.builder.hush("doui"):
+        return t.operate(operator, *values)
+
+
+def call(
+    t: Tracer, meaning: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """A function of torch's."""
+    if not t.inputs.tensors:  # a call's tensors vouch for torch's modes
+        raise t.refuse("torch", "in a function that no tensor comes to")
+
+    def called(ctx: Context, args: Any, kwargs: Any) -> Operand:
+        return meaning(ctx, *args, **kwargs)
+
+    return operate(t, called, args, kwargs)
+
+
+def _table() -> ModuleType:
+    """Torch's names, read where there are tensors."""
+    from npcompile.tensors import table
+
+    return table
+
+
+def _indexing() -> ModuleType:
+    from npcompile.tensors import indexing
+
+    return indexing
+
+
+def _meaning(held: Any) -> Function | None:
+    """What a function of torch's means, or None."""
+    found: Function | None = _table().resolve(held) if "torch" in sys.modules else None
+    return found
+
+
+def _named(t: Tracer, path: str, *args: Value) -> Value:
+    meaning = _table().rows().get(path)
+    if meaning is None:
+        raise t.refuse(f"torch.{path}", "is left to torch")
+    return call(t, meaning, args, {})
+
+
+def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """``left symbol right``, where one is a tensor; with ``=`` at its end in place."""
+    plain = symbol.rstrip("=")
+    if plain not in _table().OPERATORS:
+        raise t.refuse(symbol, "of tensors is left to torch")
+    name = _table().OPERATORS[plain]
+    if symbol == plain or not is_tensor(left):
+        return _named(t, name, left, right)
+    meaning = _table().rows().get(f"Tensor.{name}_")
+    if meaning is None:
+        raise t.refuse(symbol, "of tensors is left to torch")
+    call(t, meaning, (left, right), {})
+    return left
+
+
+def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
+    """``left symbol right``, where one is a tensor."""
+    return _named(t, _table().OPERATORS[symbol], left, right)
+
+
+def unary(t: Tracer, symbol: str, value: Value) -> Value:
+    """``symbol value``"""
+    return _named(t, _table().UNARY[symbol], value)
+
+
+def getitem(t: Tracer, value: Value, key: Value) -> Value:
+    """``value[key]``"""
+    return operate(t, _indexing().getitem, value, key)
+
+
+def setitem(t: Tracer, value: Value, key: Value, new: Value) -> None:
+    """``value[key] = new``"""
+    operate(t, _indexing().setitem, value, key, new)
+
+
+def truth(t: Tracer, value: Value) -> Value:
+    """``bool(value)`` of a tensor of one element."""
+    from npcompile.tracing import operators
+
+    return operators.truth(t, _named(t, "Tensor.item", value))
+
+
+# ------------------------------------------------------------------ attributes and calls
+
+_CONSTANT: dict[str, Callable[[ArrayRef], Any]] = {
+    "ndim": lambda ref: ref.ndim,
+    "dtype": lambda ref: tensor_memory.torch_dtype(ref.dtype),
+    "itemsize": lambda ref: ref.dtype.itemsize,
+    "requires_grad": lambda ref: False,
+    "is_cuda": lambda ref: False,
+}
+#: attributes that are views: the axes that they exchange
+_VIEWS = {"T": (0, 1), "mT": (-2, -1)}
+
+
+def load(t: Tracer, value: Value, name: str) -> Value:
+    """``value.name``"""
+    ref = array(value)
+    if name == "shape":
+        sizes = tuple(map(t.builder.size, ref.shape))
+        return Sequence(sizes, tensor_memory.size_class())
+    if name in _CONSTANT:
+        return Static(_CONSTANT[name](ref))
+    if name in _VIEWS:
+        if ref.ndim != 2 and name == "T":
+            raise t.refuse(".T", "of a tensor that is no matrix")
+        return _named(t, "transpose", value, *map(Static, _VIEWS[name]))
+    held = getattr(tensor_memory.tensor_class(), name, None)
+    if _meaning(held) is None:
+        raise t.refuse(f".{name}", "of a tensor is left to torch")
+    return Method(Static(held), value)
+
+
+def called(
+    t: Tracer, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value | None:
+    """A call that is torch's, or that tensors take part in; None: it is neither, or goes on in a
+    function of the program."""
+    meaning = _meaning(held)
+    if (
+        meaning is not None
+        and held is tensor_memory.tensor_class().size
+        and len(args) == 1 > len(kwargs)
+    ):
+        return load(t, args[0], "shape")
+    if meaning is not None:
+        return call(t, meaning, args, kwargs)
+    if not among((*args, *kwargs.values())) or not _of_library(held):
+        return None
+    if held in _NUMBERS and len(args) == 1 and not kwargs:
+        from npcompile.tracing import calls
+
+        return calls.call(t, Static(held), (_named(t, "Tensor.item", *args),), {})
+    if held is abs and len(args) == 1:
+        return _named(t, "abs", *args)
+    if held in _LOOKING:
+        return None
+    name = getattr(held, "__qualname__", repr(held))
+    raise t.refuse(name, "of a tensor is left to Python")
+
+
+def _of_library(held: Any) -> bool:
+    """Whether a callable is no function, class or object of the program's."""
+    from npcompile.guards import class_hooks
+
+    if type(held) is FunctionType:
+        return class_hooks.of_library(held)
+    module = getattr(held, "__module__", None)
+    return module is None or class_hooks.is_library(sys.modules.get(module))
+
+
+_NUMBERS = frozenset([int, float, bool])
+_LOOKING = frozenset([isinstance, type, len, id])

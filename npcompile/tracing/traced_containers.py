@@ -1,0 +1,141 @@
+"""Containers whose methods are followed as Python code
+(:mod:`npcompile.python.polyfills.containers`)."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from npcompile.core.records import replace
+from npcompile.graph.types import PY_INT
+from npcompile.python.polyfills.containers import DefaultDict, Hashed, HashedDict, HashedSet, Model
+from npcompile.python.values import (
+    HeapObject,
+    Iterator,
+    Static,
+    Value,
+    Vector,
+    described,
+    is_model,
+    python_class,
+)
+from npcompile.tracing import item_requests, vectors
+from npcompile.tracing.item_types import common, item_type
+from npcompile.tracing.polyfills import consumers
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+def inside(t: Tracer) -> bool:
+    """Whether the code at hand is a model's own."""
+    return t.frame.owner is consumers.OURS
+
+
+def is_attribute(t: Tracer, value: Value, name: str) -> bool:
+    """Whether a model's own code reads or writes one of its attributes."""
+    held = t.heap[value] if isinstance(value, HeapObject) and is_model(value) else ()
+    return inside(t) and name in held
+
+
+def method(t: Tracer, value: Value, name: str) -> Value:
+    """What a program finds as a method: the real container's own; a model its helpers, too."""
+    kind = python_class(value)
+    if not callable(getattr(kind, name, None)) and not inside(t):
+        raise t.refuse(f".{name}", f"of {described(value)} is left to Python")
+    return Static(getattr(kind, name, None) or getattr(_model(value), name))
+
+
+def _model(value: Value) -> type[Model]:
+    assert (
+        isinstance(value, HeapObject) and value.kind is not None and issubclass(value.kind, Model)
+    )
+    return value.kind
+
+
+def meant(held: Any, args: tuple[Value, ...]) -> str:
+    """The name of the method that a call of a function with a model as its receiver means."""
+    name = getattr(held, "__name__", "")
+    if not args or not is_model(args[0]):
+        return ""
+    known = getattr(python_class(args[0]), name, None), getattr(_model(args[0]), name, None)
+    return name if held in known else ""
+
+
+def special(
+    t: Tracer, value: Value, name: str, *args: Value, **kwargs: Value
+) -> Value:
+    """A call of a method."""
+    kind = _model(value)
+    found = getattr(kind, name, None)
+    if name == "__iter__" and not kind.watched and t.frame.space is not vars(consumers):
+        raise t.refuse("iteration", f"over {described(value)}, which may change meanwhile")
+    if type(found) is not FunctionType:
+        raise t.refuse(name.strip("_"), f"of {described(value)} is left to Python")
+    if name in _ADDING and issubclass(kind, Hashed):
+        _hashes(t, value, *args)
+    result = consumers.follow(t, found, value, *args, **kwargs)
+    if name in _VIEWS and isinstance(result, Iterator):
+        return replace(result, itself=True, token=None)
+    return result
+
+
+# ---------------------------------------------------------------------- hash tables
+
+_VIEWS = ("keys", "values", "items")
+_ADDING = ("add", "__setitem__")
+#: what may be a hash table where it is made
+PLACED = (list, dict, HashedSet, DefaultDict)
+SMALL = 8  #: places of an empty table, as CPython's
+
+
+def unhashed(t: Tracer, values: bool) -> dict[str, Value]:
+    """An empty table whose first key asks for columns."""
+    names = ("_keys", "_places", "_values")[: 2 + values]
+    return {name: _made(t, list, (), None) for name in names}
+
+
+def _made(t: Tracer, kind: type, contents: Any, place: item_requests.Place | None) -> HeapObject:
+    made = t.register(HeapObject(kind, place=place))
+    t.heap[made] = contents
+    return made
+
+
+def _hashes(t: Tracer, obj: Value, *item: Value) -> None:
+    """Refuses a key in a table without columns, which are asked for."""
+    assert isinstance(obj, HeapObject)
+    if not isinstance(t.heap[t.heap[obj]["_keys"]], Vector):
+        item_requests.for_hash(t, obj, *item)
+        raise t.refuse(python_class(obj).__name__, "of keys that are no ints, or tuples of ints")
+
+
+def wanted(t: Tracer, obj: HeapObject, key: Value, value: Value) -> bool:
+    """Whether a dictionary that gets a key of the run's is asked for as a hash table."""
+    held: dict[Any, Value] = t.heap[obj]
+    if not all(item_requests.is_key(item_type(t, Static(k))) for k in held):
+        return False
+    kinds = [item_type(t, v) for v in held.values()]
+    both = common(t, [*kinds, item_type(t, value)]) if None not in kinds else None
+    return both is not None and item_requests.for_hash(t, obj, key, value)
+
+
+def hashed(
+    t: Tracer, kind: Any, contents: dict[Any, Value], request: item_requests.Request
+) -> HeapObject:
+    """A hash table where one is wanted; ``contents`` is what a dictionary begins with."""
+    place = t.place()
+    types = {"_keys": request.item, "_places": PY_INT, "_values": request.value}
+    begun: dict[str, Value] = {}
+    for name, item in types.items():
+        if item is not None:
+            inner = (*place, (name, 0))
+            columns = t.columns.get(inner, item_requests.Request(item, True))
+            items = (Static(-1),) * SMALL if name == "_places" else ()
+            begun[name] = _made(t, list, vectors.begin(t, items, columns), inner)
+    if kind is not dict:
+        return _made(t, kind, {**contents, **begun}, place)
+    found = _made(t, HashedDict, begun, place)
+    for key, value in contents.items():
+        special(t, found, "__setitem__", Static(key), value)
+    return found
+
