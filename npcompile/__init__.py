@@ -49,11 +49,11 @@ _HOMES = {
     "DeterminismError": "core.errors",
     "Jit": "api.jit",
     "deterministic": "api.determinism",
-    "get_num_threads": "runtime.pool",
+    "get_num_threads": "runtime.threads.pool",
     "jit": "api.jit",
     "prange": "core.parallel",
     "set_logs": "core.logs",
-    "set_num_threads": "runtime.pool",
+    "set_num_threads": "runtime.threads.pool",
     "use_deterministic_algorithms": "api.determinism",
 }
 

@@ -28,7 +28,7 @@ def run_folder(tmp_path_factory):
 @pytest.fixture
 def machine_code(request, monkeypatch):
     """Every kernel that the test launches also becomes machine code of GPUs, which is read."""
-    from tests.support_gpu import reading
+    from tests.support.gpu import reading
 
     with reading(monkeypatch, request.node.get_closest_marker("one_generation") is not None):
         yield

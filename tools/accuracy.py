@@ -27,9 +27,11 @@ import scipy.special
 
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
-from tests.support_called import CALLED
-from tests.support_further import FADDEEVA
-from tests.support_special import (
+from tests.special.test_complex import EXACT as COMPLEX
+from tests.special.test_complex import modulus_errors
+from tests.special.test_complex import points as complex_points
+from tests.support.complex_subprograms import FADDEEVA
+from tests.support.special_functions import (
     CALLS,
     FUNCTIONS,
     SIZES,
@@ -40,9 +42,7 @@ from tests.support_special import (
     chars_of,
     ulp_errors,
 )
-from tests.test_special_complex import EXACT as COMPLEX
-from tests.test_special_complex import modulus_errors
-from tests.test_special_complex import points as complex_points
+from tests.support.subprograms import CALLED
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
 LONG = np.longdouble

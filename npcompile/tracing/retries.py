@@ -15,7 +15,7 @@ from npcompile.ops.operands import Storage
 from npcompile.python.values import Unreachable
 from npcompile.runtime.unsafe import object_memory
 from npcompile.tracing import external, item_requests, parameters
-from npcompile.tracing import graph_breaks as stretches
+from npcompile.tracing import graph_breaks as breaks
 from npcompile.tracing.graph_breaks import GraphBreaks, ResumePoint
 from npcompile.tracing.inputs import label
 from npcompile.tracing.side_effects import Attributes
@@ -173,7 +173,7 @@ def _trace(
     if start is None:
         frame = parameters.begin(tracer, function, bound)
     else:
-        frame = stretches.begin(tracer, function, bound, start)
+        frame = breaks.begin(tracer, function, bound, start)
     returned = tracer.enter(frame)
     tracer.frames.append(frame)
     result: Tree = tracer.effects.result(tracer.trees.result(returned))

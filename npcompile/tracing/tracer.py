@@ -66,7 +66,7 @@ from npcompile.tracing import (
     vectors,
 )
 from npcompile.tracing import (
-    graph_breaks as stretches,
+    graph_breaks as breaks,
 )
 from npcompile.tracing.aliasing import AliasAnalysis
 from npcompile.tracing.generators import Generators
@@ -499,7 +499,7 @@ class Tracer:
         finally:
             self.frames.pop()
         if not self.frames:
-            return stretches.finish(self, frame, exits)
+            return breaks.finish(self, frame, exits)
         if not exits.states:
             raise Unreachable
         end = exits.states[RETURN]

@@ -18,8 +18,8 @@ narrow:
 
 %shared = type {{ ptr, ptr, i64, i64, i64 }}     ; fn, frame, n, length of a stretch, next
 
-; Takes stretches until none is left.
-define internal void @take_stretches(ptr %range, i64 %begin, i64 %end) {{
+; Takes ranges until none is left.
+define internal void @take_ranges(ptr %range, i64 %begin, i64 %end) {{
 entry:
   %fn = load ptr, ptr %range
   %frame.place = getelementptr %shared, ptr %range, i64 0, i32 1
@@ -55,8 +55,8 @@ entry:
   %wide.enough = and i1 %both, %much
   br i1 %wide.enough, label %wide, label %narrow
 wide:
-  %stretches = mul i64 %threads, {_REGIONS}
-  %even = udiv i64 %n, %stretches
+  %ranges = mul i64 %threads, {_REGIONS}
+  %even = udiv i64 %n, %ranges
   %length = add i64 %even, 1
   store ptr %fn, ptr %range
   %frame.place = getelementptr %shared, ptr %range, i64 0, i32 1
@@ -69,7 +69,7 @@ wide:
   store i64 0, ptr %next
   %parts.least = icmp slt i64 %n, %threads
   %parts = select i1 %parts.least, i64 %n, i64 %threads
-  call void @npc_pool_run(ptr @take_stretches, ptr %range, i64 %parts, i64 1, i64 1)
+  call void @npc_pool_run(ptr @take_ranges, ptr %range, i64 %parts, i64 1, i64 1)
   ret void
 narrow:
   %nonempty = icmp sgt i64 %n, 0

@@ -1,0 +1,66 @@
+"""Random programs, compiled and plain: values, types, identity, mutation, errors, warnings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import npcompile
+from tests.fuzz.programs import check, write
+
+BATCH = 50
+
+
+def run(seeds: range, **options: Any) -> None:
+    """Fails with every program of these seeds that differs."""
+    wrong = []
+    captured = 0
+    for seed in seeds:
+        kept: list[Any] = []
+
+        def decorate(function: Any, kept: list[Any] = kept) -> Any:
+            kept.append(npcompile.jit(function, **options))
+            return kept[-1]
+
+        wrong.append(check(write(seed), decorate))
+        captured += kept[0].cache_info().compiled > 0
+    assert not any(wrong), "\n".join(filter(None, wrong))
+    assert captured > 0.7 * len(seeds)  # programs that run in Python would test nothing
+
+
+@pytest.mark.parametrize("first", range(0, 500, BATCH))
+def test_programs(first: int) -> None:
+    run(range(first, first + BATCH))
+
+
+@pytest.mark.parametrize("first", range(700, 800, BATCH))
+def test_programs_found_on_disk(first: int) -> None:
+    """A function of the same code is served by what was kept of the one before."""
+    found = 0
+    for seed in range(first, first + BATCH):
+        program = write(seed)
+        for _ in range(2):
+            kept: list[Any] = []
+
+            def decorate(function: Any, kept: list[Any] = kept) -> Any:
+                kept.append(npcompile.jit(function))
+                return kept[-1]
+
+            text = check(program, decorate)
+            assert not text, text
+        times = [v.executable.times for v in kept[0]._dispatcher.versions]
+        found += any("recall" in stages for stages in times)
+    assert found > 0.7 * BATCH
+
+
+@pytest.mark.parametrize("first", range(500, 700, BATCH))
+def test_reference_backend(first: int) -> None:
+    run(range(first, first + BATCH), backend="reference")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("first", range(1000, 21000, 1000))
+def test_many_programs(first: int) -> None:
+    run(range(first, first + 1000))

@@ -1,0 +1,181 @@
+"""Arrays that a list holds beside a variable."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from npcompile import CompileError, jit
+from tests.support.calls import alike
+
+Y = np.array([1.0, 0.5])
+M = np.arange(12.0).reshape(4, 3)
+
+
+def path_from_the_argument(y, n):
+    out = [y]
+    for _ in range(n):
+        y = y + 0.1 * y
+        out.append(y)
+    return np.array(out)
+
+
+def path(y, n):
+    out = []
+    for _ in range(n):
+        y = y + 0.1 * y
+        out.append(y)
+    return np.array(out), len(out)
+
+
+def times_and_states(y, n):
+    out = []
+    t = 0.0
+    for _ in range(n):
+        y = np.array([y[1], -y[0]]) * 0.1 + y
+        t += 0.1
+        out.append((t, y))
+    return [s for s, _ in out], y[0]
+
+
+def rows(a):
+    held = []
+    for row in a:
+        held.append(row)  # noqa: PERF402
+    return np.array(held) * 2
+
+
+def last_of_list(y, n):
+    out = [y * 1]
+    while len(out) < n:
+        y = out[-1] * 2
+        out.append(y)
+    return np.stack(out)
+
+
+@pytest.mark.parametrize("function", [path_from_the_argument, path, times_and_states, last_of_list])
+def test_captured(function) -> None:
+    alike(function, (Y, 5), (Y, 1), (Y[::-1], 3))
+
+
+def test_rows() -> None:
+    alike(rows, (M,), (M.T,))
+
+
+def written_later(y, n):
+    out = []
+    for _ in range(n):
+        y = y + 1
+        out.append(y)
+    y[0] = 99
+    return np.array(out)
+
+
+def written_in_the_next_turn(y, n):
+    out = []
+    for k in range(n):
+        if k % 2:
+            y[0] = -1
+        else:
+            y = y + 1
+        out.append(y)
+    return np.array(out)
+
+
+def in_place(y, n):
+    out = []
+    y = y * 2
+    for _ in range(n):
+        y += 1
+        out.append(y)
+    return np.array(out)
+
+
+def both_returned(y, n):
+    out = []
+    for _ in range(n):
+        y = y + 1
+        out.append(y)
+    return out, y
+
+
+def one_object(y, n):
+    out = []
+    for _ in range(n):
+        y = y + 1
+        out.append(y)
+    return out[-1] is y
+
+
+def argument_in_the_list(y, n):
+    out = [y]
+    for _ in range(n):
+        y = y + 1
+        out.append(y)
+    return out
+
+
+def argument_written(y, n):
+    out = [y]
+    z = y
+    for _ in range(n):
+        z = z + 1
+        out.append(z)
+    y[0] = 5
+    return np.array(out)
+
+
+def views_of_an_argument(a):
+    held = []
+    for row in a:
+        held.append(row)  # noqa: PERF402
+    a[0] = 7
+    return np.array(held)
+
+
+@pytest.mark.parametrize("function", [
+    written_later, written_in_the_next_turn, in_place, both_returned, one_object,
+    argument_in_the_list, argument_written,
+])
+def test_shared_memory(function) -> None:
+    compiled = jit(function)
+    for n in (1, 2, 5):
+        mine, theirs = Y.copy(), Y.copy()
+        got, want = compiled(mine, n), function(theirs, n)
+        if isinstance(want, (tuple, list)):
+            assert len(got) == len(want)
+        np.testing.assert_array_equal(mine, theirs)
+        if function is both_returned:
+            assert got[0][-1] is got[1]
+            got, want = got[0], want[0]
+        if function is argument_in_the_list:
+            assert got[0] is mine
+        np.testing.assert_array_equal(np.array(got), np.array(want))
+    with pytest.raises(CompileError):
+        jit(function, fullgraph=True)(Y.copy(), 4)
+
+
+def test_views_of_an_argument() -> None:
+    alike(views_of_an_argument, (M,), captured=False)
+
+
+@pytest.mark.parametrize("function", [
+    np.stack, np.vstack, np.hstack, np.concatenate, np.array,
+])
+def test_joined(function) -> None:
+    def f(y, n):
+        out = []
+        for _ in range(n):
+            y = y + 1
+            out.append(y)
+        return function(out)
+
+    alike(f, (Y, 5), (Y, 1))
+    alike(f, (Y, 0), captured=False)
+
+
+@pytest.mark.parametrize("function", [
+    np.stack, np.vstack, np.hstack, np.concatenate, np.dstack, np.column_stack,
+])
+def test_arrays_as_lists_of_rows(function) -> None:
+    alike(lambda a: function(a), (M,), (M.T,), (M.reshape(2, 2, 3),), (Y,), captured=False)
