@@ -26,8 +26,8 @@ class Arithmetic(Protocol[V]):
     def constant(self, number: float) -> V: ...
 
 
-class Complex(Generic[V]):
-    """Complex numbers as pairs of real and imaginary parts."""
+class ComplexParts(Generic[V]):
+    """ComplexParts numbers as pairs of real and imaginary parts."""
 
     def __init__(self, arithmetic: Arithmetic[V]) -> None:
         self.real = arithmetic

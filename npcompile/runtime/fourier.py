@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 
 from npcompile.backends import cpu
-from npcompile.backends.cpu.transforms.codelets import Format
-from npcompile.backends.cpu.transforms.lowering import Layout
+from npcompile.backends.cpu.transforms.codelets import ElementFormat
+from npcompile.backends.cpu.transforms.lowering import TransformLayout
 from npcompile.core.records import record
 from npcompile.fft.plans import Passes, Plan, plan
 from npcompile.runtime.transforms import Job, prepared
@@ -102,13 +102,15 @@ def _in_rows(a: np.ndarray, axis: int) -> bool:
 
 
 @cache
-def _layout(what: Transform, source: str, target: str, register: int, columns: bool) -> Layout:
+def _layout(
+    what: Transform, source: str, target: str, register: int, columns: bool
+) -> TransformLayout:
     """Real rows are read and written in pairs, too."""
     swapped = what.inverse and what.kind == "c2c"
     layout = "swapped" if swapped else "pairs"
-    forms = Format(layout, _ELEM[source]), Format(layout, _ELEM[target])
+    forms = ElementFormat(layout, _ELEM[source]), ElementFormat(layout, _ELEM[target])
     elem = "double" if what.wide else _ELEM[source]
-    return Layout(what.kind, *forms, elem, register, _BLOCK if columns else 1, columns,
+    return TransformLayout(what.kind, *forms, elem, register, _BLOCK if columns else 1, columns,
                   what.scale != 1.0)
 
 

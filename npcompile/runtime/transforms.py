@@ -11,14 +11,14 @@ import numpy as np
 
 from npcompile.backends import cpu
 from npcompile.backends.cpu.transforms import walker
-from npcompile.backends.cpu.transforms.codelets import Codelet, Format
-from npcompile.backends.cpu.transforms.lowering import Layout, Lowering
+from npcompile.backends.cpu.transforms.codelets import Codelet, ElementFormat
+from npcompile.backends.cpu.transforms.lowering import Lowering, TransformLayout
 from npcompile.backends.cpu.transforms.steps import STEP, WORD
 from npcompile.core.aside import aside
 from npcompile.core.locks import lock
 from npcompile.fft.plans import Plan, plan
-from npcompile.runtime import pool
-from npcompile.runtime.cache import environment, kept, own
+from npcompile.runtime.cache.disk import environment, kept, own
+from npcompile.runtime.threads import pool
 
 #: bytes of tables that are kept
 LIMIT = 64 << 20
@@ -47,7 +47,7 @@ def _codelet(name: str) -> int:
 class Prepared:
     """A plan's steps in memory."""
 
-    def __init__(self, of: Plan, layout: Layout) -> None:
+    def __init__(self, of: Plan, layout: TransformLayout) -> None:
         lowering = Lowering(of, layout, spectrum)
         self.scratch = lowering.scratch
         self.lanes = layout.lanes(layout.block)
@@ -75,10 +75,10 @@ class Prepared:
         return int(room.ctypes.data) + start
 
 
-_prepared: OrderedDict[tuple[Plan, Layout], Prepared] = OrderedDict()
+_prepared: OrderedDict[tuple[Plan, TransformLayout], Prepared] = OrderedDict()
 
 
-def prepared(of: Plan, layout: Layout) -> Prepared:
+def prepared(of: Plan, layout: TransformLayout) -> Prepared:
     """The steps of a plan, made anew if they have been dropped: the latest are kept, up to
     :data:`LIMIT` bytes."""
     key = of, layout
@@ -129,8 +129,8 @@ class Job:
 
 def spectrum(numbers: np.ndarray) -> np.ndarray:
     """The transform of one row of complex128 numbers."""
-    form = Format("pairs", "double")
-    layout = Layout("c2c", form, form, "double", cpu.target().width)
+    form = ElementFormat("pairs", "double")
+    layout = TransformLayout("c2c", form, form, "double", cpu.target().width)
     job, made = Job(prepared(plan(numbers.size), layout)), np.empty_like(numbers)
     job.set(source=numbers.ctypes.data, target=made.ctypes.data)
     job.run(1, False)

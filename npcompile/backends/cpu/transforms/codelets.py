@@ -16,14 +16,14 @@ from __future__ import annotations
 from npcompile.backends.cpu.text import Function, Module, Value, i64, literal, poison
 from npcompile.backends.cpu.transforms.steps import CALL, WORD
 from npcompile.core.records import record
-from npcompile.fft.butterflies import Complex
+from npcompile.fft.butterflies import ComplexParts
 
 SIZE = {"double": 8, "float": 4}
 Pair = tuple[Value, Value]
 
 
 @record
-class Format:
+class ElementFormat:
     """How numbers lie in memory: ``split`` (their parts apart), ``pairs``, ``swapped`` (pairs,
     whose first part is taken for the imaginary one) or ``real`` (without imaginary parts)."""
 
@@ -47,8 +47,8 @@ class Codelet:
     radix: int
     elem: str
     lanes: int
-    source: Format
-    target: Format
+    source: ElementFormat
+    target: ElementFormat
     factors: bool = False
     scaled: bool = False
 
@@ -63,11 +63,19 @@ class Codelet:
 def parse(name: str) -> Codelet:
     """The codelet that a name stands for."""
     _, shape, radix, elem, lanes, *rest = name.split(".")
-    return Codelet(shape, int(radix), elem, int(lanes), Format(*rest[:2]), Format(*rest[2:4]),
-                   "t" in rest[4][1:], "s" in rest[4][1:])
+    return Codelet(
+        shape,
+        int(radix),
+        elem,
+        int(lanes),
+        ElementFormat(*rest[:2]),
+        ElementFormat(*rest[2:4]),
+        "t" in rest[4][1:],
+        "s" in rest[4][1:],
+    )
 
 
-class Lanes:
+class VectorLanes:
     """Arithmetic on vectors."""
 
     def __init__(self, f: Function, elem: str, lanes: int) -> None:
@@ -92,7 +100,7 @@ class Lanes:
         return literal(self.elem, number, self.lanes)
 
 
-class Writer:
+class CodeletWriter:
     """Writes the module of a codelet."""
 
     def __init__(self, codelet: Codelet) -> None:
@@ -101,8 +109,8 @@ class Writer:
         self.codelet = codelet
         self.size = SIZE[codelet.elem]
         self.source, self.target, self.step, self.call = self.f.params
-        self.vector = Lanes(self.f, codelet.elem, codelet.lanes)
-        self.math = Complex(self.vector)
+        self.vector = VectorLanes(self.f, codelet.elem, codelet.lanes)
+        self.math = ComplexParts(self.vector)
 
     # ------------------------------------------------------------ words and places
 
@@ -138,7 +146,7 @@ class Writer:
 
     # ------------------------------------------------------------ numbers in memory
 
-    def read(self, form: Format, pointer: Value, parts: Value, lanes: int) -> Pair:
+    def read(self, form: ElementFormat, pointer: Value, parts: Value, lanes: int) -> Pair:
         f, size = self.f, SIZE[form.elem]
         if form.layout == "split":
             return (self.widened(f.load(pointer, form.elem, lanes, size)),
@@ -151,7 +159,7 @@ class Writer:
         re, im = (self.widened(f.shuffle(both, nothing, range(k, 2 * lanes, 2))) for k in (0, 1))
         return (im, re) if form.layout == "swapped" else (re, im)
 
-    def write(self, form: Format, value: Pair, pointer: Value, parts: Value) -> None:
+    def write(self, form: ElementFormat, value: Pair, pointer: Value, parts: Value) -> None:
         f, size = self.f, SIZE[form.elem]
         re, im = (self.narrowed(part, form.elem) for part in value)
         if form.layout == "swapped":
@@ -192,7 +200,8 @@ class Writer:
         """The module."""
         getattr(self, self.codelet.shape)()
         self.f.do("ret void")
-        return self.f.module.text()
+        text: str = self.f.module.text()
+        return text
 
     def lines(self) -> None:
         """Any number of lines, along which neighbours lie in lanes."""
@@ -257,7 +266,7 @@ class Writer:
             y[1:] = [self.math.mul(v, (factor(2 * k), factor(2 * k + 1)))
                      for k, v in enumerate(y[1:])]
             target = self.at(self.target, self.times(index, radix * self.size))
-            turned = [turn_round(f, [v[part] for v in y]) for part in (0, 1)]
+            turned = [transpose(f, [v[part] for v in y]) for part in (0, 1)]
             for k, value in enumerate(zip(*turned, strict=True)):
                 away = f.offset(target, "i8", i64(k * lanes * self.size))
                 self.write(codelet.target, value, away, to_parts)
@@ -290,7 +299,7 @@ class Writer:
         size, count = SIZE[elem], len(block)
         rows = [self.widened(f.load(f.offset(row, elem, i64(block.start)), elem, count, size))
                 for row in self.rows(source, stride)]
-        columns = turn_round(f, rows)
+        columns = transpose(f, rows)
         while len(columns) > count:  # a column is in several vectors, one behind the other
             columns = [f.shuffle(a, b, range(2 * a.lanes))
                        for a, b in zip(columns[::2], columns[1::2])]
@@ -301,7 +310,7 @@ class Writer:
     ) -> None:
         f, elem, count = self.f, self.codelet.target.elem, len(block)
         several = self.codelet.lanes // count  # rows in a vector
-        vectors = turn_round(f, columns)
+        vectors = transpose(f, columns)
         for k, row in enumerate(self.rows(target, stride)):
             vector, first = vectors[k // several], k % several * count
             part = vector if several == 1 else f.shuffle(vector, vector,
@@ -325,7 +334,7 @@ def _zipped(f: Function, a: Value, b: Value) -> tuple[Value, Value]:
     return f.shuffle(a, b, order[:lanes]), f.shuffle(a, b, order[2 * half:])
 
 
-def turn_round(f: Function, vectors: list[Value]) -> list[Value]:
+def transpose(f: Function, vectors: list[Value]) -> list[Value]:
     """Vectors of the sequence that has lane 0 of all vectors, then lane 1 of all, and so on."""
     if vectors[0].lanes == 1:
         return vectors

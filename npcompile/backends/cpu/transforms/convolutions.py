@@ -7,11 +7,11 @@ the row, ``product`` multiplies by a table.
 from __future__ import annotations
 
 from npcompile.backends.cpu.text import Value, i64, literal
-from npcompile.backends.cpu.transforms.codelets import SIZE, Pair, Writer
+from npcompile.backends.cpu.transforms.codelets import SIZE, CodeletWriter, Pair
 from npcompile.backends.cpu.transforms.steps import WORD
 
 
-class ConvolutionWriter(Writer):
+class ConvolutionWriter(CodeletWriter):
     """``along`` is how many numbers there are."""
 
     def number(self, pointer: Value, index: Value, lanes: int, source: bool = True) -> Pair:

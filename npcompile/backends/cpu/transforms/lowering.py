@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.transforms.codelets import SIZE, Codelet, Format
+from npcompile.backends.cpu.transforms.codelets import SIZE, Codelet, ElementFormat
 from npcompile.backends.cpu.transforms.steps import CALL, PLACES, Step
 from npcompile.core.records import record
 from npcompile.fft import convolutions, twiddles
@@ -20,15 +20,15 @@ Spectrum = Callable[[np.ndarray], np.ndarray]
 
 
 @record
-class Layout:
+class TransformLayout:
     """What a lowering is for: ``kind`` is c2c, r2c or c2r; ``source`` and ``target`` are how both
     ends lie in memory, pairs for real rows, too; ``elem`` is the numbers' of the arithmetic;
     ``register`` has so many bytes.  ``columns``: neighbours lie in lanes, up to ``block`` of them;
     ``scaled``: results are multiplied by a number of the call."""
 
     kind: str
-    source: Format
-    target: Format
+    source: ElementFormat
+    target: ElementFormat
     elem: str
     register: int
     block: int = 1
@@ -47,7 +47,7 @@ class End:
     Strides are in units of a word of the call."""
 
     place: str
-    form: Format
+    form: ElementFormat
     unit: str = "one"
     at: int = 0
     parts: int = 0
@@ -58,7 +58,7 @@ class End:
         if self.form.layout == "split":
             return End(self.place, self.form, self.unit, self.at + self.parts, -self.parts)
         other = {"pairs": "swapped", "swapped": "pairs"}[self.form.layout]
-        return End(self.place, Format(other, self.form.elem), self.unit, self.at, self.parts)
+        return End(self.place, ElementFormat(other, self.form.elem), self.unit, self.at, self.parts)
 
     def words(self, end: str, line: int = 0, point: int = 0) -> dict[str, int]:
         """``line`` and ``point`` are strides in numbers, or in strides of the user's array."""
@@ -71,7 +71,7 @@ class End:
 class Lowering:
     """The steps of a plan; ``scratch`` is how many bytes they need."""
 
-    def __init__(self, plan: Plan, layout: Layout, spectrum: Spectrum) -> None:
+    def __init__(self, plan: Plan, layout: TransformLayout, spectrum: Spectrum) -> None:
         self.layout, self.spectrum = layout, spectrum
         self.size = SIZE[layout.elem]
         self.dtype = np.dtype(np.float64 if layout.elem == "double" else np.float32)
@@ -96,7 +96,7 @@ class Lowering:
         at = self.scratch
         apart = -(-n * self.layout.block * self.size // 64) * 64 + 64
         self.scratch = at + 2 * apart + _GAP
-        return End("scratch", Format("split", self.layout.elem), "width", at, apart)
+        return End("scratch", ElementFormat("split", self.layout.elem), "width", at, apart)
 
     def lower(self, plan: Plan, source: End, target: End, scaled: bool = False) -> None:
         match plan:

@@ -9,11 +9,18 @@ are computed together; the middle, which is both, is stored as the upper one.
 from __future__ import annotations
 
 from npcompile.backends.cpu.text import Value, i64, literal
-from npcompile.backends.cpu.transforms.codelets import SIZE, Codelet, Format, Lanes, Pair, Writer
+from npcompile.backends.cpu.transforms.codelets import (
+    SIZE,
+    Codelet,
+    CodeletWriter,
+    ElementFormat,
+    Pair,
+    VectorLanes,
+)
 from npcompile.backends.cpu.transforms.steps import WORD
 
 
-class RealWriter(Writer):
+class RealWriter(CodeletWriter):
     """``along`` is half the length of the real row."""
 
     def __init__(self, codelet: Codelet) -> None:
@@ -22,7 +29,7 @@ class RealWriter(Writer):
         self.table = self.f.load(self.f.offset(self.step, "i64", i64(WORD["table"])), "ptr")
         self.scale = self.scale_of_call() if codelet.scaled else None
         self.apart = {end: self.word(f"{end}_parts") for end in ("source", "target")}
-        self.one = Lanes(self.f, codelet.elem, 1)
+        self.one = VectorLanes(self.f, codelet.elem, 1)
 
     def number(self, index: Value, lanes: int) -> Pair:
         form = self.codelet.source
@@ -30,7 +37,7 @@ class RealWriter(Writer):
         return self.read(form, place, self.apart["source"], lanes)
 
     def put(self, value: Pair, index: Value) -> None:
-        form: Format = self.codelet.target
+        form: ElementFormat = self.codelet.target
         (scaled,) = self.scaled([value], self.scale)
         place = self.at(self.target, self.times(index, form.bytes))
         self.write(form, scaled, place, self.apart["target"])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.transforms.codelets import Writer, parse
+from npcompile.backends.cpu.transforms.codelets import CodeletWriter, parse
 from npcompile.backends.cpu.transforms.convolutions import ConvolutionWriter
 from npcompile.backends.cpu.transforms.reals import RealWriter
 
-WRITERS: dict[str, type[Writer]] = {
-    "first": Writer, "lines": Writer, "whole": Writer,
+WRITERS: dict[str, type[CodeletWriter]] = {
+    "first": CodeletWriter, "lines": CodeletWriter, "whole": CodeletWriter,
     "behind": RealWriter, "before": RealWriter,
     "product": ConvolutionWriter, "gather": ConvolutionWriter, "scatter": ConvolutionWriter,
 }
