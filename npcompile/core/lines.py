@@ -8,7 +8,7 @@ import os.path
 class SourceLine(int):
     """A line number that knows its file: compiled code has lines of functions in other files too.
 
-    >>> SourceLine(3, "/home/me/model.py") + 1, Line(3, "/home/me/model.py").file
+    >>> SourceLine(3, "/home/me/model.py") + 1, SourceLine(3, "/home/me/model.py").file
     (4, '/home/me/model.py')
     """
 

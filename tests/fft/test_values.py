@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.fft.butterflies import Complex
+from npcompile.fft.butterflies import ComplexParts
 from npcompile.fft.plans import Passes, is_smooth, plan
 from npcompile.fft.twiddles import circle
 from tests.fft.support_fft import LENGTHS, bound, error, numbers
@@ -80,7 +80,7 @@ class _Arrays:
 @pytest.mark.parametrize("radix", range(1, 17))
 def test_butterflies(radix: int) -> None:
     x = numbers(radix, (radix,), "D")
-    pairs = Complex(_Arrays()).transform([(v.real, v.imag) for v in x])
+    pairs = ComplexParts(_Arrays()).transform([(v.real, v.imag) for v in x])
     made = np.array([re + 1j * im for re, im in pairs])
     assert np.allclose(made, exact(x).astype("D"), rtol=0, atol=1e-14)
 

@@ -13,7 +13,7 @@ into vectors, the last one begins earlier and computes some points again.
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.text import Function, Module, Value, i64, literal, poison
+from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal, poison
 from npcompile.backends.cpu.transforms.steps import CALL, WORD
 from npcompile.core.records import record
 from npcompile.fft.butterflies import ComplexParts
@@ -78,7 +78,7 @@ def parse(name: str) -> Codelet:
 class VectorLanes:
     """Arithmetic on vectors."""
 
-    def __init__(self, f: Function, elem: str, lanes: int) -> None:
+    def __init__(self, f: LLVMFunction, elem: str, lanes: int) -> None:
         self.f, self.elem, self.lanes = f, elem, lanes
 
     def add(self, a: Value, b: Value) -> Value:
@@ -105,7 +105,7 @@ class CodeletWriter:
 
     def __init__(self, codelet: Codelet) -> None:
         params = [("ptr", name) for name in ("source", "target", "step", "call")]
-        self.f = Function(Module(), f'"{codelet.name}"', "void", params, internal=False)
+        self.f = LLVMFunction(LLVMModule(), f'"{codelet.name}"', "void", params, internal=False)
         self.codelet = codelet
         self.size = SIZE[codelet.elem]
         self.source, self.target, self.step, self.call = self.f.params
@@ -328,13 +328,13 @@ class CodeletWriter:
 # ------------------------------------------------------------------ vectors turned round
 
 
-def _zipped(f: Function, a: Value, b: Value) -> tuple[Value, Value]:
+def _zipped(f: LLVMFunction, a: Value, b: Value) -> tuple[Value, Value]:
     lanes, half = a.lanes, a.lanes // 2
     order = [k + part for k in range(lanes) for part in (0, lanes)]
     return f.shuffle(a, b, order[:lanes]), f.shuffle(a, b, order[2 * half:])
 
 
-def transpose(f: Function, vectors: list[Value]) -> list[Value]:
+def transpose(f: LLVMFunction, vectors: list[Value]) -> list[Value]:
     """Vectors of the sequence that has lane 0 of all vectors, then lane 1 of all, and so on."""
     if vectors[0].lanes == 1:
         return vectors
@@ -346,7 +346,7 @@ def transpose(f: Function, vectors: list[Value]) -> list[Value]:
     return rows[0] if len(rows) == 1 else _interleaved(f, rows)
 
 
-def _interleaved(f: Function, rows: list[list[Value]]) -> list[Value]:
+def _interleaved(f: LLVMFunction, rows: list[list[Value]]) -> list[Value]:
     """The same for an odd number of sequences of vectors."""
     count, lanes = len(rows), rows[0][0].lanes
     found = []

@@ -6,7 +6,7 @@ the row, ``product`` multiplies by a table.
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.text import Value, i64, literal
+from npcompile.backends.cpu.llvm.text import Value, i64, literal
 from npcompile.backends.cpu.transforms.codelets import SIZE, CodeletWriter, Pair
 from npcompile.backends.cpu.transforms.steps import WORD
 

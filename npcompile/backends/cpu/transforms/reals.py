@@ -8,7 +8,7 @@ are computed together; the middle, which is both, is stored as the upper one.
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.text import Value, i64, literal
+from npcompile.backends.cpu.llvm.text import Value, i64, literal
 from npcompile.backends.cpu.transforms.codelets import (
     SIZE,
     Codelet,
