@@ -15,7 +15,7 @@ import numpy as np
 
 from npcompile.core import config
 from npcompile.core.surroundings import why
-from npcompile.runtime.fourier import Transform, transform
+from npcompile.runtime.transforms.arrays import Transform, transform
 
 _OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 _TYPES = frozenset({bool, int, float, complex, list, tuple})

@@ -26,8 +26,8 @@ class Arithmetic(Protocol[V]):
     def constant(self, number: float) -> V: ...
 
 
-class ComplexParts(Generic[V]):
-    """ComplexParts numbers as pairs of real and imaginary parts."""
+class ComplexArithmetic(Generic[V]):
+    """ComplexArithmetic numbers as pairs of real and imaginary parts."""
 
     def __init__(self, arithmetic: Arithmetic[V]) -> None:
         self.real = arithmetic
@@ -43,7 +43,7 @@ class ComplexParts(Generic[V]):
         return (f.fma(a[0], w[0], f.neg(f.mul(a[1], w[1]))),
                 f.fma(a[0], w[1], f.mul(a[1], w[0])))
 
-    def turned(self, a: tuple[V, V], j: int, n: int) -> tuple[V, V]:
+    def rotated(self, a: tuple[V, V], j: int, n: int) -> tuple[V, V]:
         """``a * exp(-2 pi i j / n)``."""
         f, (re, im), (eighths, between) = self.real, a, divmod(8 * (j % n), n)
         if between:
@@ -81,7 +81,7 @@ class ComplexParts(Generic[V]):
     def _composite(self, x: list[tuple[V, V]], p: int, q: int) -> list[tuple[V, V]]:
         """Transforms of ``p`` points, products, and transforms of ``q`` points."""
         columns = [self.transform(x[k::q]) for k in range(q)]
-        rows = [self.transform([self.turned(columns[j][k], j * k, p * q) for j in range(q)])
+        rows = [self.transform([self.rotated(columns[j][k], j * k, p * q) for j in range(q)])
                 for k in range(p)]
         return [rows[k % p][k // p] for k in range(p * q)]
 

@@ -106,11 +106,11 @@ def plan(n: int) -> Plan:
 
 
 def _four_step(n: int) -> Plan:
-    """Columns of the largest length that is at most the root."""
-    length = max(d for d in _divisors(n) if d * d <= n and d <= LONG)
-    if length < 16:
+    """Columns of the largest length that is at most the root; rows are multiples of 16."""
+    lengths = [d for d in _divisors(n) if 16 <= d <= LONG and d * d <= n and n // d % 16 == 0]
+    if not lengths:
         return Passes(_radices(n))
-    return FourStep(Passes(_radices(length)), plan(n // length))
+    return FourStep(Passes(_radices(max(lengths))), plan(n // max(lengths)))
 
 
 def _divisors(n: int) -> list[int]:

@@ -18,7 +18,7 @@ Pair = tuple[Array, Array]  # an unevaluated sum
 
 _BITS = 192
 #: 2 pi * 2**192 (DLMF 3.12)
-_TURN = 39440193395453077124792266728456537782926901730380179465120
+_CIRCLE = 39440193395453077124792266728456537782926901730380179465120
 _STEPS = 256  # tabulated angles in a circle
 
 
@@ -34,7 +34,7 @@ def _table() -> tuple[Pair, Pair]:
     """Cosines and sines of the multiples of a step, up to an eighth of the circle."""
     one, rows = 1 << _BITS, []
     for k in range(_STEPS // 8 + 1):
-        angle = _TURN * k // _STEPS
+        angle = _CIRCLE * k // _STEPS
         sums, term, j = [0, 0], one, 0
         while term:  # Taylor's series of both
             sums[j % 2] += -term if j % 4 > 1 else term
@@ -68,7 +68,7 @@ def _sum(large: Array, small: Array, rest: Array) -> Array:
 def _rest(numerator: Array, n: int) -> tuple[Pair, Array, Array]:
     """Sine in two parts of ``2 pi numerator / (256 n)``, below pi/256, and the two parts of one
     less its cosine."""
-    high, low = _in_two((_TURN << 64) // (_STEPS * n), _BITS + 64)
+    high, low = _in_two((_CIRCLE << 64) // (_STEPS * n), _BITS + 64)
     count = numerator.astype(np.float64)
     b, e = _product(np.float64(high), count)
     e = e + low * count

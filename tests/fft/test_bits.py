@@ -42,6 +42,7 @@ for n in LENGTHS:
         found += [npcompile.fft.fft(x), npcompile.fft.ifft(x), npcompile.fft.fft(x.T, axis=0)]
         found += [npcompile.fft.rfft(x.real), npcompile.fft.irfft(x, 2 * n)]
 big = numbers(7, (300, 1024), "D")
+found += [npcompile.fft.fft(numbers(3, (1 << 16,), char)) for char in "FD"]
 found += [npcompile.fft.fft(big), npcompile.fft.fft2(big)]
 print(digest(*map(np.ascontiguousarray, found)))
 """

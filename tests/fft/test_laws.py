@@ -28,8 +28,8 @@ def test_linear(n: int, seed: int) -> None:
 @given(n=lengths, by=st.integers(0, 300))
 def test_shift(n: int, by: int) -> None:
     x = numbers(n, (n,), "D")
-    turned = fft.fft(x) * np.exp(-2j * np.pi * ((np.arange(n) * by) % n) / n)
-    assert close(fft.fft(np.roll(x, by)), turned)
+    transposed = fft.fft(x) * np.exp(-2j * np.pi * ((np.arange(n) * by) % n) / n)
+    assert close(fft.fft(np.roll(x, by)), transposed)
 
 
 @settings(max_examples=25, deadline=None)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.fft.butterflies import ComplexParts
+from npcompile.fft.butterflies import ComplexArithmetic
 from npcompile.fft.plans import Passes, is_smooth, plan
 from npcompile.fft.twiddles import circle
 from tests.fft.support_fft import LENGTHS, bound, error, numbers
@@ -80,7 +80,7 @@ class _Arrays:
 @pytest.mark.parametrize("radix", range(1, 17))
 def test_butterflies(radix: int) -> None:
     x = numbers(radix, (radix,), "D")
-    pairs = ComplexParts(_Arrays()).transform([(v.real, v.imag) for v in x])
+    pairs = ComplexArithmetic(_Arrays()).transform([(v.real, v.imag) for v in x])
     made = np.array([re + 1j * im for re, im in pairs])
     assert np.allclose(made, exact(x).astype("D"), rtol=0, atol=1e-14)
 
@@ -105,3 +105,14 @@ def test_plans_are_text() -> None:
         assert made.n == n
         if isinstance(made, Passes):
             assert all(radix <= 16 for radix in made.radices)
+
+
+@pytest.mark.parametrize("n", [1 << 16, 98304])
+def test_long_lengths(n: int) -> None:
+    """Columns and rows; NumPy computes in long double."""
+    x = numbers(3, (n,), "D")
+    whole = np.fft.fft(x.astype(np.clongdouble))
+    assert error(fft.fft(x), whole) <= bound(n)
+    assert error(fft.ifft(x.astype("F")), np.fft.ifft(x.astype("F").astype("G"))) <= bound(n)
+    real = np.fft.rfft(x.real.astype(np.longdouble))
+    assert error(fft.rfft(x.real), real) <= bound(n) + 0.2

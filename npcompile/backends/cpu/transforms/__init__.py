@@ -1,0 +1,1 @@
+"""Fourier transforms: codelets, and plans as lists of steps."""

@@ -16,14 +16,15 @@ from __future__ import annotations
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal, poison
 from npcompile.backends.cpu.transforms.steps import CALL, WORD
 from npcompile.core.records import record
-from npcompile.fft.butterflies import ComplexParts
+from npcompile.fft.butterflies import ComplexArithmetic
 
 SIZE = {"double": 8, "float": 4}
+GRID = 16  # columns to a factor
 Pair = tuple[Value, Value]
 
 
 @record
-class ElementFormat:
+class NumberFormat:
     """How numbers lie in memory: ``split`` (their parts apart), ``pairs``, ``swapped`` (pairs,
     whose first part is taken for the imaginary one) or ``real`` (without imaginary parts)."""
 
@@ -38,23 +39,26 @@ class ElementFormat:
 
 @record
 class Codelet:
-    """``shape``: ``first`` has neighbouring points in its lanes and turns its results round,
+    """``shape``: ``first`` has neighbouring points in its lanes and transposes its results,
     ``lines`` have whatever lies next to each other, ``whole`` has rows in its lanes.
     ``factors``: results are multiplied by twiddle factors, one for each line; ``scaled``: by a
-    number of the call."""
+    number of the call; ``grid``: by the factors between the columns and rows of a long transform.
+    """
 
     shape: str
     radix: int
     elem: str
     lanes: int
-    source: ElementFormat
-    target: ElementFormat
+    source: NumberFormat
+    target: NumberFormat
     factors: bool = False
     scaled: bool = False
+    grid: bool = False
 
     @property
     def name(self) -> str:
-        marks = ("t" if self.factors else "") + ("s" if self.scaled else "")
+        chosen = (self.factors, self.scaled, self.grid)
+        marks = "".join(mark for mark, there in zip("tsg", chosen) if there)
         return ".".join(map(str, (
             "fft", self.shape, self.radix, self.elem, self.lanes, self.source.layout,
             self.source.elem, self.target.layout, self.target.elem, f"m{marks}")))
@@ -63,19 +67,12 @@ class Codelet:
 def parse(name: str) -> Codelet:
     """The codelet that a name stands for."""
     _, shape, radix, elem, lanes, *rest = name.split(".")
-    return Codelet(
-        shape,
-        int(radix),
-        elem,
-        int(lanes),
-        ElementFormat(*rest[:2]),
-        ElementFormat(*rest[2:4]),
-        "t" in rest[4][1:],
-        "s" in rest[4][1:],
-    )
+    forms = NumberFormat(*rest[:2]), NumberFormat(*rest[2:4])
+    return Codelet(shape, int(radix), elem, int(lanes), *forms,
+                   *(mark in rest[4][1:] for mark in "tsg"))
 
 
-class VectorLanes:
+class VectorArithmetic:
     """Arithmetic on vectors."""
 
     def __init__(self, f: LLVMFunction, elem: str, lanes: int) -> None:
@@ -109,8 +106,8 @@ class CodeletWriter:
         self.codelet = codelet
         self.size = SIZE[codelet.elem]
         self.source, self.target, self.step, self.call = self.f.params
-        self.vector = VectorLanes(self.f, codelet.elem, codelet.lanes)
-        self.math = ComplexParts(self.vector)
+        self.vector = VectorArithmetic(self.f, codelet.elem, codelet.lanes)
+        self.math = ComplexArithmetic(self.vector)
 
     # ------------------------------------------------------------ words and places
 
@@ -146,7 +143,7 @@ class CodeletWriter:
 
     # ------------------------------------------------------------ numbers in memory
 
-    def read(self, form: ElementFormat, pointer: Value, parts: Value, lanes: int) -> Pair:
+    def read(self, form: NumberFormat, pointer: Value, parts: Value, lanes: int) -> Pair:
         f, size = self.f, SIZE[form.elem]
         if form.layout == "split":
             return (self.widened(f.load(pointer, form.elem, lanes, size)),
@@ -159,7 +156,7 @@ class CodeletWriter:
         re, im = (self.widened(f.shuffle(both, nothing, range(k, 2 * lanes, 2))) for k in (0, 1))
         return (im, re) if form.layout == "swapped" else (re, im)
 
-    def write(self, form: ElementFormat, value: Pair, pointer: Value, parts: Value) -> None:
+    def write(self, form: NumberFormat, value: Pair, pointer: Value, parts: Value) -> None:
         f, size = self.f, SIZE[form.elem]
         re, im = (self.narrowed(part, form.elem) for part in value)
         if form.layout == "swapped":
@@ -200,8 +197,7 @@ class CodeletWriter:
         """The module."""
         getattr(self, self.codelet.shape)()
         self.f.do("ret void")
-        text: str = self.f.module.text()
-        return text
+        return self.f.module.text()
 
     def lines(self) -> None:
         """Any number of lines, along which neighbours lie in lanes."""
@@ -215,12 +211,14 @@ class CodeletWriter:
             source = self.at(self.source, self.times(line.index, from_line))
             target = self.at(self.target, self.times(line.index, to_line))
             factors = self.line_factors(table, line.index) if codelet.factors else []
-            with f.loop(i64(0), along, codelet.lanes) as turn:
-                index = self.clamped(turn.index, along)
+            with f.loop(i64(0), along, codelet.lanes) as loop:
+                index = self.clamped(loop.index, along)
                 place = self.at(source, self.times(index, codelet.source.bytes))
                 x = self.points(place, from_point, from_parts)
                 y = self.math.transform(x)
                 y[1:] = [self.math.mul(v, w) for v, w in zip(y[1:], factors)] or y[1:]
+                if codelet.grid:
+                    y = self.on_grid(y, table, line.index, index)
                 place = self.at(target, self.times(index, codelet.target.bytes))
                 for k, value in enumerate(self.scaled(y, scale)):
                     self.write(codelet.target, value, place, to_parts)
@@ -244,6 +242,44 @@ class CodeletWriter:
 
         return [(number(2 * k), number(2 * k + 1)) for k in range(count)]
 
+    def on_grid(self, y: list[Pair], table: Value, line: Value, index: Value) -> list[Pair]:
+        """Products with ``w**(row column)``: a factor for every :data:`GRID` columns, and one for
+        those between, whatever is in a vector.  ``lines`` rows lie between two results."""
+        f, elem, lanes = self.f, self.codelet.elem, self.codelet.lanes
+        column = self.plus(self.of_call("first"), index)
+        block, within = (f.binary("sdiv", column, i64(GRID)), f.binary("and", column,
+                                                                       i64(GRID - 1)))
+        between, row, found = self.at(table, self.word("other")), line, []
+        blocks, rows = self.word("extra"), self.word("lines")
+        for value in y:
+            place = f.offset(table, elem, self.times(self.plus(self.times(row, blocks), block), 2))
+            w = [f.splat(f.load(f.offset(place, elem, i64(k)), elem), lanes) for k in (0, 1)]
+            place = f.offset(between, elem, self.plus(self.times(row, 2 * GRID), within))
+            v = [f.load(f.offset(place, elem, i64(k)), elem, lanes, self.size) for k in (0, GRID)]
+            found.append(self.math.mul(value, self.math.mul((w[0], w[1]), (v[0], v[1]))))
+            row = self.plus(row, rows)
+        return found
+
+    def transpose(self) -> None:
+        """Rows to columns: ``along`` numbers of each neighbour, of which so many as there are in a
+        vector are read at once."""
+        f, codelet, lanes = self.f, self.codelet, self.codelet.lanes
+        from_line, _, from_parts = self.strides("source")
+        _, to_point, to_parts = self.strides("target")
+        scale = self.scale_of_call() if codelet.scaled else None
+        with f.loop(i64(0), self.word("along"), lanes) as loop:
+            index = self.clamped(loop.index, self.word("along"))
+            place = self.at(self.source, self.times(index, codelet.source.bytes))
+            rows = []
+            for _ in range(lanes):
+                rows.append(self.read(codelet.source, place, from_parts, lanes))
+                place = self.at(place, from_line)
+            transposed = [interleaved_lanes(f, [row[part] for row in rows]) for part in (0, 1)]
+            place = self.at(self.target, self.times(index, to_point))
+            for re, im in zip(*transposed, strict=True):
+                self.write(codelet.target, self.scaled([(re, im)], scale)[0], place, to_parts)
+                place = self.at(place, to_point)
+
     def first(self) -> None:
         """Neighbouring points in lanes; point ``k`` of transform ``p`` goes to ``radix p + k``.
         The factors of a vector lie one after the other."""
@@ -253,9 +289,9 @@ class CodeletWriter:
         to_parts = self.word("target_parts")
         bytes_ = 2 * (radix - 1) * lanes * self.size
         start = f.load(f.offset(self.step, "i64", i64(WORD["table"])), "ptr")
-        with f.loop(i64(0), along, lanes) as turn:
-            index = self.clamped(turn.index, along)
-            table = self.at(start, self.times(turn.index, bytes_ // lanes))
+        with f.loop(i64(0), along, lanes) as loop:
+            index = self.clamped(loop.index, along)
+            table = self.at(start, self.times(loop.index, bytes_ // lanes))
             place = self.at(self.source, self.times(index, codelet.source.bytes))
             y = self.math.transform(self.points(place, from_point, from_parts))
 
@@ -266,8 +302,8 @@ class CodeletWriter:
             y[1:] = [self.math.mul(v, (factor(2 * k), factor(2 * k + 1)))
                      for k, v in enumerate(y[1:])]
             target = self.at(self.target, self.times(index, radix * self.size))
-            turned = [transpose(f, [v[part] for v in y]) for part in (0, 1)]
-            for k, value in enumerate(zip(*turned, strict=True)):
+            transposed = [interleaved_lanes(f, [v[part] for v in y]) for part in (0, 1)]
+            for k, value in enumerate(zip(*transposed, strict=True)):
                 away = f.offset(target, "i8", i64(k * lanes * self.size))
                 self.write(codelet.target, value, away, to_parts)
 
@@ -277,8 +313,8 @@ class CodeletWriter:
         count = self.of_call("width")
         strides = [self.unit(f"{end}_unit") for end in ("source", "target")]
         scale = self.scale_of_call() if codelet.scaled else None
-        with f.loop(i64(0), count, lanes) as turn:
-            index = self.clamped(turn.index, count)
+        with f.loop(i64(0), count, lanes) as loop:
+            index = self.clamped(loop.index, count)
             source, target = (self.at(pointer, self.times(index, stride)) for pointer, stride
                               in zip((self.source, self.target), strides))
             blocks = _blocks(2 * radix, lanes)
@@ -299,7 +335,7 @@ class CodeletWriter:
         size, count = SIZE[elem], len(block)
         rows = [self.widened(f.load(f.offset(row, elem, i64(block.start)), elem, count, size))
                 for row in self.rows(source, stride)]
-        columns = transpose(f, rows)
+        columns = interleaved_lanes(f, rows)
         while len(columns) > count:  # a column is in several vectors, one behind the other
             columns = [f.shuffle(a, b, range(2 * a.lanes))
                        for a, b in zip(columns[::2], columns[1::2])]
@@ -310,7 +346,7 @@ class CodeletWriter:
     ) -> None:
         f, elem, count = self.f, self.codelet.target.elem, len(block)
         several = self.codelet.lanes // count  # rows in a vector
-        vectors = transpose(f, columns)
+        vectors = interleaved_lanes(f, columns)
         for k, row in enumerate(self.rows(target, stride)):
             vector, first = vectors[k // several], k % several * count
             part = vector if several == 1 else f.shuffle(vector, vector,
@@ -325,7 +361,7 @@ class CodeletWriter:
         return found
 
 
-# ------------------------------------------------------------------ vectors turned round
+# ------------------------------------------------------------------ vectors transposed round
 
 
 def _zipped(f: LLVMFunction, a: Value, b: Value) -> tuple[Value, Value]:
@@ -334,7 +370,7 @@ def _zipped(f: LLVMFunction, a: Value, b: Value) -> tuple[Value, Value]:
     return f.shuffle(a, b, order[:lanes]), f.shuffle(a, b, order[2 * half:])
 
 
-def transpose(f: LLVMFunction, vectors: list[Value]) -> list[Value]:
+def interleaved_lanes(f: LLVMFunction, vectors: list[Value]) -> list[Value]:
     """Vectors of the sequence that has lane 0 of all vectors, then lane 1 of all, and so on."""
     if vectors[0].lanes == 1:
         return vectors
@@ -368,7 +404,7 @@ def _interleaved(f: LLVMFunction, rows: list[list[Value]]) -> list[Value]:
 
 
 def _blocks(columns: int, lanes: int) -> list[range]:
-    """Stretches of columns that are turned round together; the last may overlap the one before."""
+    """Stretches of columns that are transposed together; the last may overlap the one before."""
     width = min(lanes, 1 << (columns.bit_length() - 1))
     starts = [*range(0, columns - width, width), columns - width]
     return [range(start, start + width) for start in starts]

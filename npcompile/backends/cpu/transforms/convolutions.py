@@ -35,23 +35,23 @@ class ConvolutionWriter(CodeletWriter):
         along, re = self.word("along"), self.table()
         im = f.offset(re, elem, along)
         scale = self.scale_of_call() if self.codelet.scaled else None
-        with f.loop(i64(0), along, lanes) as turn:
-            index = self.clamped(turn.index, along)
+        with f.loop(i64(0), along, lanes) as loop:
+            index = self.clamped(loop.index, along)
             w = tuple(f.load(f.offset(part, elem, index), elem, lanes, SIZE[elem])
                       for part in (re, im))
             y = self.math.mul(self.number(self.source, index, lanes), (w[0], w[1]))
             (y,) = self.scaled([y], scale)
             self.put(y, index)
         zero = literal(elem, 0.0)
-        with f.loop(along, self.plus(along, self.word("extra"))) as turn:
-            self.put((zero, zero), turn.index)
+        with f.loop(along, self.plus(along, self.word("extra"))) as loop:
+            self.put((zero, zero), loop.index)
 
     def gather(self) -> None:
         """The numbers at the places that a table lists."""
         f, places = self.f, self.table()
-        with f.loop(i64(0), self.word("along")) as turn:
-            place = f.load(f.offset(places, "i64", turn.index), "i64")
-            self.put(self.number(self.source, place, 1), turn.index)
+        with f.loop(i64(0), self.word("along")) as loop:
+            place = f.load(f.offset(places, "i64", loop.index), "i64")
+            self.put(self.number(self.source, place, 1), loop.index)
 
     def scatter(self) -> None:
         """Numbers plus the first one of the row (``extra`` bytes behind them) to the places that a
@@ -61,7 +61,7 @@ class ConvolutionWriter(CodeletWriter):
         first, total = (self.read(self.codelet.source, self.at(self.source, self.word(name)),
                                   self.word("source_parts"), 1) for name in ("extra", "other"))
         self.put(self.scaled([self.math.add(first, total)], scale)[0], i64(0))
-        with f.loop(i64(0), self.word("along")) as turn:
-            value = self.math.add(self.number(self.source, turn.index, 1), first)
-            place = f.load(f.offset(places, "i64", turn.index), "i64")
+        with f.loop(i64(0), self.word("along")) as loop:
+            value = self.math.add(self.number(self.source, loop.index, 1), first)
+            place = f.load(f.offset(places, "i64", loop.index), "i64")
             self.put(self.scaled([value], scale)[0], place)

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.transforms.codelets import SIZE, Codelet, ElementFormat
-from npcompile.backends.cpu.transforms.steps import CALL, PLACES, Step
+from npcompile.backends.cpu.transforms.codelets import GRID, SIZE, Codelet, NumberFormat
+from npcompile.backends.cpu.transforms.steps import CALL, PLACES, PassStep
 from npcompile.core.records import record
 from npcompile.fft import convolutions, twiddles
 from npcompile.fft.plans import Bluestein, FourStep, Passes, Plan, Rader
 
+_COLUMNS = 32  # that are transformed together
 _GAP = 192  # bytes between buffers, which keeps them off each other's lines of the cache
 
 #: the transform of complex128 numbers, by the compiled functions themselves
@@ -27,8 +28,8 @@ class TransformLayout:
     ``scaled``: results are multiplied by a number of the call."""
 
     kind: str
-    source: ElementFormat
-    target: ElementFormat
+    source: NumberFormat
+    target: NumberFormat
     elem: str
     register: int
     block: int = 1
@@ -47,7 +48,7 @@ class End:
     Strides are in units of a word of the call."""
 
     place: str
-    form: ElementFormat
+    form: NumberFormat
     unit: str = "one"
     at: int = 0
     parts: int = 0
@@ -58,7 +59,7 @@ class End:
         if self.form.layout == "split":
             return End(self.place, self.form, self.unit, self.at + self.parts, -self.parts)
         other = {"pairs": "swapped", "swapped": "pairs"}[self.form.layout]
-        return End(self.place, ElementFormat(other, self.form.elem), self.unit, self.at, self.parts)
+        return End(self.place, NumberFormat(other, self.form.elem), self.unit, self.at, self.parts)
 
     def words(self, end: str, line: int = 0, point: int = 0) -> dict[str, int]:
         """``line`` and ``point`` are strides in numbers, or in strides of the user's array."""
@@ -71,18 +72,22 @@ class End:
 class Lowering:
     """The steps of a plan; ``scratch`` is how many bytes they need."""
 
-    def __init__(self, plan: Plan, layout: TransformLayout, spectrum: Spectrum) -> None:
+    def __init__(self, layout: TransformLayout, spectrum: Spectrum) -> None:
         self.layout, self.spectrum = layout, spectrum
         self.size = SIZE[layout.elem]
         self.dtype = np.dtype(np.float64 if layout.elem == "double" else np.float32)
-        self.steps: list[Step] = []
+        self.steps: list[PassStep] = []
         self.scratch = 0
         self.pairs: dict[int, list[End]] = {}
+
+    def all(self, plan: Plan) -> Lowering:
+        """The steps of a plan between the arrays of a call."""
+        layout = self.layout
         source, target = (End(side, form, f"{side}_stride" if layout.columns else "one")
                           for side, form in (("source", layout.source), ("target", layout.target)))
         if layout.kind == "c2c":
             self.lower(plan, source, target, layout.scaled)
-            return
+            return self
         half = self.buffer(plan.n)
         if layout.kind == "r2c":
             self.lower(plan, source, half)
@@ -90,13 +95,14 @@ class Lowering:
         else:
             self.real("before", plan.n, source, half)
             self.lower(plan, half.exchanged, target.exchanged, layout.scaled)
+        return self
 
     def buffer(self, n: int) -> End:
         """Room for so many numbers in two parts."""
         at = self.scratch
         apart = -(-n * self.layout.block * self.size // 64) * 64 + 64
         self.scratch = at + 2 * apart + _GAP
-        return End("scratch", ElementFormat("split", self.layout.elem), "width", at, apart)
+        return End("scratch", NumberFormat("split", self.layout.elem), "width", at, apart)
 
     def lower(self, plan: Plan, source: End, target: End, scaled: bool = False) -> None:
         match plan:
@@ -107,19 +113,21 @@ class Lowering:
             case Bluestein():
                 self.bluestein(plan, source, target, scaled)
             case FourStep():
-                raise NotImplementedError
+                self.four_step(plan, source, target, scaled)
 
     def put(self, shape: str, radix: int, lanes: int, source: End, target: End,
             words: dict[str, int], table: np.ndarray | None = None, factors: bool = False,
-            scaled: bool = False) -> None:
+            scaled: bool = False, grid: bool = False) -> None:
         codelet = Codelet(shape, radix, self.layout.elem, lanes, source.form, target.form,
-                          factors, scaled)
+                          factors, scaled, grid)
         ends = source.words("source") | target.words("target")
-        self.steps.append(Step(codelet, ends | words, table))
+        self.steps.append(PassStep(codelet, ends | words, table))
 
     # ------------------------------------------------------------ passes
 
-    def passes(self, plan: Passes, source: End, target: End, scaled: bool) -> None:
+    def passes(self, plan: Passes, source: End, target: End, scaled: bool = False,
+               grid: tuple[dict[str, int], np.ndarray] | None = None) -> None:
+        """``grid``: words and table of the factors that the last results are multiplied by."""
         radices, n = plan.radices or (1,), plan.n
         if len(radices) > 1 and n not in self.pairs:
             self.pairs[n] = [self.buffer(n), self.buffer(n)]
@@ -131,7 +139,8 @@ class Lowering:
             if s == 1 < m and not self.layout.columns:
                 self.first(radix, m, here, there)
             else:
-                self.lines(radix, m, s, here, there, scaled and m == 1)
+                last = m == 1
+                self.lines(radix, m, s, here, there, scaled and last, grid if last else None)
             s *= radix
 
     def first(self, radix: int, m: int, source: End, target: End) -> None:
@@ -140,7 +149,8 @@ class Lowering:
         self.put("first", radix, lanes, source, target, words, self.blocks(radix, m, lanes))
 
     def lines(
-        self, radix: int, m: int, s: int, source: End, target: End, scaled: bool
+        self, radix: int, m: int, s: int, source: End, target: End, scaled: bool,
+        grid: tuple[dict[str, int], np.ndarray] | None,
     ) -> None:
         """``m`` transforms of lines of ``s`` numbers."""
         layout = self.layout
@@ -151,8 +161,11 @@ class Lowering:
         words |= source.words("source", along, s * m)
         words |= target.words("target", along if apart else radix * s, s)
         table = self.factors(radix, m) if m > 1 else None
+        if grid is not None:
+            words, table = words | grid[0], grid[1]
         lanes = layout.lanes(layout.block if layout.columns else s)
-        self.put("lines", radix, lanes, source, target, words, table, m > 1, scaled)
+        self.put("lines", radix, lanes, source, target, words, table, m > 1, scaled,
+                 grid is not None)
 
     # ------------------------------------------------------------ around transforms
 
@@ -189,6 +202,71 @@ class Lowering:
         self.product(self.spectrum(kernel) / m, y, x)
         self.lower(plan.inner, x.exchanged, y.exchanged)
         self.product(chirp, y, target, scaled=scaled)
+
+    # ------------------------------------------------------------ long transforms
+
+    def four_step(self, plan: FourStep, source: End, target: End, scaled: bool) -> None:
+        """Columns, and several rows at a time, whose results are columns again."""
+        rows, columns, size = plan.columns.n, plan.rows.n, self.size
+        apart = columns * size + 64  # of rows in memory: not a power of two
+        at, parts = self.scratch, rows * apart + 128
+        self.scratch += 2 * parts
+        lanes = self.layout.lanes(GRID)
+        middle = End("scratch", NumberFormat("split", self.layout.elem), "one", at, parts)
+        self.put_columns(plan, source, middle, apart)
+        batch = Lowering(self.inside(middle.form, target.form), self.spectrum)
+        made = End("scratch", middle.form, "one", batch.reserve(lanes * apart), lanes * apart)
+        each = Lowering(self.inside(middle.form, middle.form), self.spectrum)
+        each.lower(plan.rows, End("source", middle.form, parts=parts),
+                   End("target", middle.form, parts=made.parts))
+        frame = {"source_inner": apart, "target_inner": apart, "block": 1, "lanes": 1}
+        batch.repeat(each, End("source", middle.form), made, frame)
+        words = {"along": columns} | made.words("source", apart // size)
+        there = End("target", target.form, parts=target.parts)
+        batch.put("transpose", 1, lanes, made, there, words | there.words("target", point=rows),
+                  scaled=scaled)
+        frame = {"source_inner": apart, "target_inner": target.form.bytes, "block": lanes,
+                 "total": rows, "lanes": lanes}
+        self.repeat(batch, middle, target, frame, -(-rows // lanes))
+
+    def put_columns(self, plan: FourStep, source: End, middle: End, apart: int) -> None:
+        rows, columns = plan.columns.n, plan.rows.n
+        layout = self.inside(source.form, middle.form, min(_COLUMNS, columns))
+        inner = Lowering(layout, self.spectrum)
+        table = self.grid(rows, columns)
+        words = {"extra": columns // GRID, "other": table.nbytes - rows * 2 * GRID * self.size}
+        inner.passes(plan.columns, End("source", source.form, "source_stride", 0, source.parts),
+                     End("target", middle.form, "target_stride", 0, middle.parts),
+                     grid=(words, table))
+        frame = {"source_inner": source.form.bytes, "target_inner": self.size,
+                 "source_stride": columns * source.form.bytes, "target_stride": apart,
+                 "block": layout.block, "total": columns, "lanes": layout.lanes(layout.block)}
+        self.repeat(inner, source, middle, frame, -(-columns // layout.block))
+
+    def inside(
+        self, source: NumberFormat, target: NumberFormat, block: int = 1
+    ) -> TransformLayout:
+        elem, register = self.layout.elem, self.layout.register
+        return TransformLayout("c2c", source, target, elem, register, block, block > 1)
+
+    def reserve(self, length: int) -> int:
+        """Room for two parts of so many bytes."""
+        at, self.scratch = self.scratch, self.scratch + 2 * length + _GAP
+        return at
+
+    def repeat(self, inner: Lowering, source: End, target: End, frame: dict[str, int],
+               units: int = 0) -> None:
+        """Goes through steps for so many units, or for as many as the call has neighbours."""
+        words = {"lines": units, "extra": int(units > 0)}
+        ends = source.words("source") | target.words("target")
+        self.steps.append(PassStep(None, ends | words, None, inner, frame))
+
+    def grid(self, rows: int, columns: int) -> Any:
+        """Factors of every so many columns, by rows, and of those between; real parts first."""
+        row, n = np.arange(rows)[:, None], rows * columns
+        blocks = twiddles.factors(row * np.arange(0, columns, GRID), n, self.dtype)
+        between = twiddles.factors(row * np.arange(GRID), n, self.dtype).transpose(0, 2, 1)
+        return np.concatenate([blocks.ravel(), between.ravel()])
 
     # ------------------------------------------------------------ twiddle factors
 

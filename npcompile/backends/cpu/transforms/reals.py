@@ -13,9 +13,9 @@ from npcompile.backends.cpu.transforms.codelets import (
     SIZE,
     Codelet,
     CodeletWriter,
-    ElementFormat,
+    NumberFormat,
     Pair,
-    VectorLanes,
+    VectorArithmetic,
 )
 from npcompile.backends.cpu.transforms.steps import WORD
 
@@ -29,7 +29,7 @@ class RealWriter(CodeletWriter):
         self.table = self.f.load(self.f.offset(self.step, "i64", i64(WORD["table"])), "ptr")
         self.scale = self.scale_of_call() if codelet.scaled else None
         self.apart = {end: self.word(f"{end}_parts") for end in ("source", "target")}
-        self.one = VectorLanes(self.f, codelet.elem, 1)
+        self.one = VectorArithmetic(self.f, codelet.elem, 1)
 
     def number(self, index: Value, lanes: int) -> Pair:
         form = self.codelet.source
@@ -37,7 +37,7 @@ class RealWriter(CodeletWriter):
         return self.read(form, place, self.apart["source"], lanes)
 
     def put(self, value: Pair, index: Value) -> None:
-        form: ElementFormat = self.codelet.target
+        form: NumberFormat = self.codelet.target
         (scaled,) = self.scaled([value], self.scale)
         place = self.at(self.target, self.times(index, form.bytes))
         self.write(form, scaled, place, self.apart["target"])
@@ -57,8 +57,8 @@ class RealWriter(CodeletWriter):
         """The loop over ``k = 1 .. h // 2``."""
         f, lanes = self.f, self.codelet.lanes
         count = f.binary("lshr", self.half, i64(1))
-        with f.loop(i64(0), count, lanes) as turn:
-            low = self.plus(self.clamped(turn.index, count), i64(1))
+        with f.loop(i64(0), count, lanes) as loop:
+            low = self.plus(self.clamped(loop.index, count), i64(1))
             high = f.binary("sub", self.plus(self.half, i64(1 - lanes)), low)
             ends = self.number(low, lanes), self.backwards(self.number(high, lanes))
             make = self.joined if forward else self.parted

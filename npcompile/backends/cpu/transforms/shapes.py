@@ -7,9 +7,9 @@ from npcompile.backends.cpu.transforms.convolutions import ConvolutionWriter
 from npcompile.backends.cpu.transforms.reals import RealWriter
 
 WRITERS: dict[str, type[CodeletWriter]] = {
-    "first": CodeletWriter, "lines": CodeletWriter, "whole": CodeletWriter,
-    "behind": RealWriter, "before": RealWriter,
-    "product": ConvolutionWriter, "gather": ConvolutionWriter, "scatter": ConvolutionWriter,
+    **dict.fromkeys(("first", "lines", "whole", "transpose"), CodeletWriter),
+    **dict.fromkeys(("behind", "before"), RealWriter),
+    **dict.fromkeys(("product", "gather", "scatter"), ConvolutionWriter),
 }
 
 

@@ -10,6 +10,7 @@ from npcompile.core.records import record
 
 if TYPE_CHECKING:
     from npcompile.backends.cpu.transforms.codelets import Codelet
+    from npcompile.backends.cpu.transforms.lowering import Lowering
 
 #: of a step: the function; which memory each end is (see PLACES) and how far in; its table; how
 #: many lines there are and how long they are; the strides of both ends, and which word of the call
@@ -18,18 +19,27 @@ STEP = ("function", "source", "source_at", "target", "target_at", "table", "line
         "source_line", "source_point", "source_parts", "source_unit",
         "target_line", "target_point", "target_parts", "target_unit", "extra", "other")
 #: of a call: 1, the number of neighbours that are transformed together, the strides of the user's
-#: arrays along the transformed axis in bytes, scratch memory, and the scale
-CALLS = ("one", "width", "source_stride", "target_stride", "scratch", "scale")
+#: arrays along the transformed axis in bytes, the first neighbour, and the scale
+CALLS = ("one", "width", "source_stride", "target_stride", "first", "scale")
+#: words of a frame: the steps; both arrays; units are numbered along an outer axis and an inner
+#: one of ``total`` neighbours, ``block`` in a unit, ``inner`` units; strides in bytes; least number
+#: of neighbours in a vector
+FRAME = ("steps", "source", "target", "inner", "source_outer", "target_outer", "source_inner",
+         "target_inner", "source_stride", "target_stride", "scratch", "block", "total", "lanes",
+         "scale")
+PART = {name: k for k, name in enumerate(FRAME)}
 WORD = {name: k for k, name in enumerate(STEP)}
 CALL = {name: k for k, name in enumerate(CALLS)}
 PLACES = {"source": 0, "target": 1, "scratch": 2}
 
 
 @record
-class Step:
+class PassStep:
     """One step before it is put into memory; ``words`` are those of :data:`STEP` by name, but for
-    the function and the table."""
+    the function and the table.  One without a codelet repeats the steps ``inner`` in a frame."""
 
-    codelet: Codelet | str
+    codelet: Codelet | None
     words: dict[str, int]
     table: np.ndarray | None = None
+    inner: Lowering | None = None
+    frame: dict[str, int] | None = None

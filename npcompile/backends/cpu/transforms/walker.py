@@ -10,19 +10,18 @@ The first runs all steps for each of some units: rows, or blocks of neighbouring
 says where units lie (:data:`FRAME`).  A block that would reach beyond the last column begins
 earlier.  The second runs all units, on threads if that is much work, and returns the floating-point
 flags that this raised; those of the caller stay as they are.
+
+::
+
+    void npc_fft_repeat(void *source, void *target, const int64_t *step, const int64_t *call)
+
+is a step that goes through a frame of its own, the table of the step: as many units as ``lines``
+says, or as the call has neighbours; on threads if ``extra`` is 1.
 """
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.transforms.steps import CALL, CALLS, STEP, WORD
-
-#: words of a frame: the steps; both arrays; units are numbered along an outer axis and an inner
-#: one of ``total`` neighbours, ``block`` in a unit, ``inner`` units; strides in bytes; least number
-#: of neighbours in a vector
-FRAME = ("steps", "source", "target", "inner", "source_outer", "target_outer", "source_inner",
-         "target_inner", "source_stride", "target_stride", "scratch", "block", "total", "lanes",
-         "scale")
-PART = {name: k for k, name in enumerate(FRAME)}
+from npcompile.backends.cpu.transforms.steps import CALL, CALLS, FRAME, PART, STEP, WORD
 
 
 def text() -> str:
@@ -43,11 +42,10 @@ def text() -> str:
 
     fixed = "\n".join([
         call_word("one", "i64 1"), call_word("source_stride", "i64 %source_stride"),
-        call_word("target_stride", "i64 %target_stride"), call_word("scratch", "ptr %room"),
-        call_word("scale", "i64 %scale")])
+        call_word("target_stride", "i64 %target_stride"), call_word("scale", "i64 %scale")])
     return f"""
-declare ptr @malloc(i64)
-declare void @free(ptr)
+declare ptr @npc_take(i64)
+declare void @npc_give(ptr)
 declare i64 @llvm.smin.i64(i64, i64)
 declare void @npc_pool_call(ptr, ptr, i64, i64, i64, i1)
 declare void @llvm.x86.sse.stmxcsr(ptr)
@@ -69,17 +67,44 @@ define i32 @npc_fft_run(ptr %frame, i64 %units, i1 %much) {{
   ret i32 %raised
 }}
 
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+
+define void @npc_fft_repeat(ptr %source, ptr %target, ptr %step, ptr %call) {{
+{step_word("table", "ptr")}
+{step_word("lines")}
+{step_word("extra")}
+  %frame = alloca [{len(FRAME)} x i64], align 64
+  call void @llvm.memcpy.p0.p0.i64(ptr %frame, ptr %s.table, i64 {8 * len(FRAME)}, i1 false)
+  %source.at = getelementptr i64, ptr %frame, i64 {PART["source"]}
+  store ptr %source, ptr %source.at
+  %target.at = getelementptr i64, ptr %frame, i64 {PART["target"]}
+  store ptr %target, ptr %target.at
+  %scale.from = getelementptr i64, ptr %call, i64 {CALL["scale"]}
+  %scale = load i64, ptr %scale.from
+  %scale.at = getelementptr i64, ptr %frame, i64 {PART["scale"]}
+  store i64 %scale, ptr %scale.at
+  %width.at = getelementptr i64, ptr %call, i64 {CALL["width"]}
+  %width = load i64, ptr %width.at
+  %all = icmp eq i64 %s.lines, 0
+  %count = select i1 %all, i64 %width, i64 %s.lines
+  %inner.at = getelementptr i64, ptr %frame, i64 {PART["inner"]}
+  store i64 %count, ptr %inner.at
+  %total.at = getelementptr i64, ptr %frame, i64 {PART["total"]}
+  %total = load i64, ptr %total.at
+  %some = icmp ne i64 %total, 0
+  %neighbours = select i1 %some, i64 %total, i64 %count
+  store i64 %neighbours, ptr %total.at
+  %much = icmp ne i64 %s.extra, 0
+  call void @npc_pool_call(ptr @npc_fft_units, ptr %frame, i64 %count, i64 1, i64 0, i1 %much)
+  ret void
+}}
+
 define void @npc_fft_units(ptr %frame, i64 %begin, i64 %end) {{
 entry:
   %call = alloca [{len(CALLS)} x i64]
   %places = alloca [3 x ptr]
 {loads}
-  %more = add i64 %scratch, 64
-  %memory = call ptr @malloc(i64 %more)
-  %address = ptrtoint ptr %memory to i64
-  %up = add i64 %address, 63
-  %down = and i64 %up, -64
-  %room = inttoptr i64 %down to ptr
+  %room = call ptr @npc_take(i64 %scratch)
 {fixed}
   %place.scratch = getelementptr ptr, ptr %places, i64 2
   store ptr %room, ptr %place.scratch
@@ -99,6 +124,7 @@ unit:
   %latest = sub i64 %total, %width
   %first = call i64 @llvm.smin.i64(i64 %from, i64 %latest)
 {call_word("width", "i64 %width")}
+{call_word("first", "i64 %first")}
   %so = mul i64 %o, %source_outer
   %si = mul i64 %first, %source_inner
   %s.away = add i64 %so, %si
@@ -135,7 +161,7 @@ unit.done:
   %again = icmp slt i64 %u.next, %end
   br i1 %again, label %unit, label %done
 done:
-  call void @free(ptr %memory)
+  call void @npc_give(ptr %room)
   ret void
 }}
 """

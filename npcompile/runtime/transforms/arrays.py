@@ -11,11 +11,11 @@ from functools import cache
 import numpy as np
 
 from npcompile.backends import cpu
-from npcompile.backends.cpu.transforms.codelets import ElementFormat
+from npcompile.backends.cpu.transforms.codelets import NumberFormat
 from npcompile.backends.cpu.transforms.lowering import TransformLayout
 from npcompile.core.records import record
 from npcompile.fft.plans import Passes, Plan, plan
-from npcompile.runtime.transforms import Job, prepared
+from npcompile.runtime.transforms.prepared import Job, prepared
 
 #: numbers that are worth waking threads for
 _MUCH = 1 << 17
@@ -108,7 +108,7 @@ def _layout(
     """Real rows are read and written in pairs, too."""
     swapped = what.inverse and what.kind == "c2c"
     layout = "swapped" if swapped else "pairs"
-    forms = ElementFormat(layout, _ELEM[source]), ElementFormat(layout, _ELEM[target])
+    forms = NumberFormat(layout, _ELEM[source]), NumberFormat(layout, _ELEM[target])
     elem = "double" if what.wide else _ELEM[source]
     return TransformLayout(what.kind, *forms, elem, register, _BLOCK if columns else 1, columns,
                   what.scale != 1.0)

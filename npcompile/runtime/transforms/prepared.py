@@ -11,13 +11,14 @@ import numpy as np
 
 from npcompile.backends import cpu
 from npcompile.backends.cpu.transforms import walker
-from npcompile.backends.cpu.transforms.codelets import Codelet, ElementFormat
+from npcompile.backends.cpu.transforms.codelets import NumberFormat
 from npcompile.backends.cpu.transforms.lowering import Lowering, TransformLayout
-from npcompile.backends.cpu.transforms.steps import STEP, WORD
+from npcompile.backends.cpu.transforms.steps import FRAME, PART, STEP, WORD, PassStep
 from npcompile.core.aside import aside
 from npcompile.core.locks import lock
 from npcompile.fft.plans import Plan, plan
 from npcompile.runtime.cache.disk import environment, kept, own
+from npcompile.runtime.memory import recycled
 from npcompile.runtime.threads import pool
 
 #: bytes of tables that are kept
@@ -28,6 +29,7 @@ _lock = lock()
 
 @cache
 def _walker() -> Any:
+    recycled.ensure()
     pool.ensure()
     return cpu.lasting(own("transforms", walker.text))
 
@@ -45,26 +47,39 @@ def _codelet(name: str) -> int:
 
 
 class Prepared:
-    """A plan's steps in memory."""
+    """Steps in memory."""
 
-    def __init__(self, of: Plan, layout: TransformLayout) -> None:
-        lowering = Lowering(of, layout, spectrum)
+    def __init__(self, lowering: Lowering) -> None:
+        layout = lowering.layout
         self.scratch = lowering.scratch
-        self.lanes = layout.lanes(layout.block)
-        self.block = layout.block
+        self.lanes, self.block = layout.lanes(layout.block), layout.block
         self.tables: list[np.ndarray] = []
+        self.inner: list[Prepared] = []
         self.words = np.zeros((len(lowering.steps) + 1, len(STEP)), np.int64)
         for row, step in zip(self.words, lowering.steps):
             for name, value in step.words.items():
                 row[WORD[name]] = value
-            row[WORD["function"]] = self._function(step.codelet)
-            if step.table is not None:
-                row[WORD["table"]] = self._table(step.table)
-        self.bytes = sum(table.nbytes for table in self.tables)
-        self.steps = self.words.ctypes.data
+            row[WORD["function"]] = self._function(step)
+            table = step.table if step.inner is None else self._frame(step)
+            if table is not None:
+                row[WORD["table"]] = self._table(table)
+        self.bytes: int = sum(t.nbytes for t in self.tables) + sum(p.bytes for p in self.inner)
+        self.steps = int(self.words.ctypes.data)
 
-    def _function(self, codelet: Codelet | str) -> int:
-        return _walker()[codelet] if isinstance(codelet, str) else _codelet(codelet.name)
+    def _function(self, step: PassStep) -> int:
+        codelet = step.codelet
+        return _walker()["npc_fft_repeat"] if codelet is None else _codelet(codelet.name)
+
+    def _frame(self, step: PassStep) -> np.ndarray:
+        """The frame of a step that repeats others."""
+        assert step.inner is not None
+        assert step.frame is not None
+        inner = Prepared(step.inner)
+        self.inner.append(inner)
+        words = np.zeros(len(FRAME), np.int64)
+        for name, value in (step.frame | {"steps": inner.steps, "scratch": inner.scratch}).items():
+            words[PART[name]] = value
+        return words
 
     def _table(self, numbers: np.ndarray) -> int:
         """The address of a copy at a multiple of 64."""
@@ -85,7 +100,7 @@ def prepared(of: Plan, layout: TransformLayout) -> Prepared:
     found = _prepared.get(key)
     if found is not None:
         return found
-    made = aside(lambda: Prepared(of, layout))
+    made = aside(lambda: Prepared(Lowering(layout, spectrum).all(of)))
     with _lock:
         _prepared[key] = made
         total = sum(p.bytes for p in _prepared.values())
@@ -103,23 +118,23 @@ def _entry() -> Any:
 
 
 class Job:
-    """Where the numbers of a call lie: a frame of the walker (:data:`.walker.FRAME`)."""
+    """Where the numbers of a call lie: a frame of the walker (:data:`.steps.FRAME`)."""
 
     def __init__(self, prepared: Prepared, scale: float = 1.0) -> None:
         self.prepared = prepared
-        self.words = (ctypes.c_int64 * len(walker.FRAME))()
+        self.words = (ctypes.c_int64 * len(FRAME))()
         self.set(steps=prepared.steps, scratch=prepared.scratch, block=prepared.block,
                  lanes=prepared.lanes, inner=1, total=1)
-        ctypes.c_double.from_buffer(self.words, 8 * walker.PART["scale"]).value = scale
+        ctypes.c_double.from_buffer(self.words, 8 * PART["scale"]).value = scale
 
     def set(self, **words: int) -> None:
         for name, value in words.items():
-            self.words[walker.PART[name]] = value
+            self.words[PART[name]] = value
 
     def move(self, source: int, target: int) -> None:
         """Goes on by so many bytes."""
-        self.words[walker.PART["source"]] += source
-        self.words[walker.PART["target"]] += target
+        self.words[PART["source"]] += source
+        self.words[PART["target"]] += target
 
     def run(self, units: int, much: bool) -> int:
         """Goes through so many units, on threads if they are much work; the floating-point flags
@@ -129,7 +144,7 @@ class Job:
 
 def spectrum(numbers: np.ndarray) -> np.ndarray:
     """The transform of one row of complex128 numbers."""
-    form = ElementFormat("pairs", "double")
+    form = NumberFormat("pairs", "double")
     layout = TransformLayout("c2c", form, form, "double", cpu.target().width)
     job, made = Job(prepared(plan(numbers.size), layout)), np.empty_like(numbers)
     job.set(source=numbers.ctypes.data, target=made.ctypes.data)

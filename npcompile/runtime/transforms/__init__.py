@@ -1,0 +1,1 @@
+"""Fourier transforms of arrays: plans in memory, and calls of them."""
