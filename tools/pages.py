@@ -74,7 +74,7 @@ ROOMS = (
     "runtime/entry",
     "runtime/memory",
     "runtime/random",
-    "runtime/threads",
+    "runtime/threads", "runtime/transforms",
     "runtime/versions",
     "runtime/ufuncs",
     "runtime",
