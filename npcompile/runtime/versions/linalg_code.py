@@ -7,20 +7,21 @@ from functools import cache
 
 import numpy as np
 
-from npcompile.backends.cpu.linalg import blas, factors, matrix_products
+from npcompile.backends.cpu.linalg import batches, blas, factors, matrix_products
 from npcompile.backends.cpu.loader.compile import Loaded, Target, load, target
 from npcompile.core.errors import refuse
 from npcompile.core.locks import lock
 from npcompile.runtime.cache.disk import compiled
 from npcompile.runtime.memory import recycled
+from npcompile.runtime.versions import small_matrices
 
 _lock = lock()
 
 
 def addresses(modules: Iterable[str]) -> dict[str, int]:
     """The routines of some modules (``product.float64``, ``own.float64`` without a library,
-    ``solve.complex128``), by the names that
-    generated code has for them."""
+    ``solve.complex128``, ``batch_solve.float64``), by the names that generated code has for them.
+    """
     found: dict[str, int] = {}
     for module in modules:
         recycled.ensure()
@@ -34,10 +35,16 @@ def _routines(module: str, machine: Target) -> Loaded:
     library = blas.library()
     routine, _, name = module.partition(".")
     dtype = np.dtype(name)
-    if routine in ("product", "own"):
+    imports: dict[str, int] = blas.Addresses(library)
+    if routine.startswith(batches.PREFIX):
+        routine = routine.removeprefix(batches.PREFIX)
+        text = batches.text(routine, dtype, machine)
+        imports = {**_routines(f"{routine}.{name}", machine).addresses,
+                   **small_matrices.table(routine, dtype, machine).addresses()}
+    elif routine in ("product", "own"):
         text = matrix_products.text(dtype, machine, library if routine == "product" else None)
     elif library is None:
         raise refuse(routine, "needs LAPACK, which neither NumPy nor SciPy show here")
     else:
         text = factors.text(routine, dtype, machine, library)
-    return load(compiled(text), blas.Addresses(library))
+    return load(compiled(text), imports)

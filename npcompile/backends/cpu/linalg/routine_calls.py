@@ -1,5 +1,5 @@
-"""Statements that call the routines of :mod:`.matrix_products` and :mod:`.factors`: addresses,
-strides and loops around."""
+"""Statements that call the routines of :mod:`.matrix_products`, :mod:`.factors` and
+:mod:`.batches`: addresses, strides and loops around."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from npcompile.backends.cpu.linalg import batches
 from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.scalar import memory
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots
@@ -58,7 +59,7 @@ class Routines:
             return
         product = routine.name == "product"
         name = "_".join([routine.name, *[call.routine.spec] * bool(call.routine.spec)])
-        self.used.add(f"{self.product_module if product else name}.{call.inputs[0].dtype.name}")
+        self.used.add(f"{self._module(call, routine, name)}.{call.inputs[0].dtype.name}")
         quiet = call.routine.quiet or not routine.flags
         control = f.alloca("i32") if quiet else None
         if control is not None:
@@ -69,6 +70,11 @@ class Routines:
             self.matrices(call, routine, name)
         if control is not None:
             f.run("llvm.x86.sse.ldmxcsr", control)
+
+    def _module(self, call: RoutineCall, routine: Routine, name: str) -> str:
+        if routine.name == "product":
+            return self.product_module
+        return f"{batches.PREFIX}{name}" if _in_batches(call, routine, name) else name
 
     def settle(self, letters: str) -> None:
         """Flags become what they were at the last such place, or at first, when there were none.
@@ -141,15 +147,24 @@ class Routines:
         well = f.alloca("i64")
         f.store(i64(1), well)
 
+        around, last = list(batch), ""
+        if _in_batches(call, routine, name):
+            runs = _one_run(call, len(batch))
+            around, last = list(batch[: len(batch) - runs]), batch[-1]
+            for letter in batch[len(batch) - runs : -1]:
+                extents[last] = f.binary("mul", extents[last], extents[letter])
+        symbol = f"npc.{'batch.' if last else ''}{name}.{operands[0].dtype.name}"
+
         def one(arrays: list[Operand]) -> None:
-            args = list(lengths)
+            args = [*lengths, *([extents[last]] if last else [])]
             for array, word in zip(arrays, words):
-                args += [array.pointer, *map(array.stride, "ij"[: len(word)])]
-            args += [array.pointer for array in arrays[len(words) :]]
-            done = f.call(f"npc.{name}.{operands[0].dtype.name}", ("i64", 1), *args)
+                args += [array.pointer, *map(array.stride, "ij"[: len(word)] + last)]
+            for array in arrays[len(words) :]:
+                args += [array.pointer, *map(array.stride, last)]
+            done = f.call(symbol, ("i64", 1), *args)
             f.store(f.binary("and", done, f.load(well, "i64")), well)
 
-        self._each(list(batch), extents, operands + targets, one)
+        self._each(around, extents, operands + targets, one)
         for buffer, target in zip(outputs, targets, strict=True):
             self.deliver(buffer, target.pointer)
         self.slots.set_number(call.outputs[-1], (f.icmp("ne", f.load(well, "i64"), i64(0)),))
@@ -199,3 +214,25 @@ class Routines:
         self.f.run(f"npc.gemm.{name}", m, n, k, a.pointer, a.stride(row), a.stride(summed),
                    b.pointer, b.stride(summed), b.stride(column), c.pointer, c.stride(row),
                    i64(1 if function == "dot" else 2))
+
+
+def _in_batches(call: RoutineCall, routine: Routine, name: str) -> bool:
+    """Whether there are several matrices, of which small ones have kernels."""
+    first = call.inputs[0]
+    axes = len(routine.core.partition("->")[0].split(",")[0])
+    return len(first.geometry.shape) > axes and batches.has(name, first.dtype)
+
+
+def _one_run(call: RoutineCall, axes: int) -> int:
+    """How many of the last axes of a batch are one, with one stride from matrix to matrix, in all
+    operands and results."""
+    results = call.outputs[:-1]
+    arrays = [(view.geometry.shape, view.geometry.strides) for view in call.inputs]
+    arrays += [(buffer.shape, buffer.strides) for buffer in results]
+    found = 1
+    while found < axes:
+        at = axes - found
+        if not all(strides[at - 1] == strides[at] * shape[at] for shape, strides in arrays):
+            break
+        found += 1
+    return found

@@ -1,0 +1,1 @@
+"""Algorithms on matrices of up to eight rows and columns, written over scalars."""
