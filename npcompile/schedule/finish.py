@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
@@ -14,6 +13,7 @@ from npcompile.program.ir import (
     Buffer,
     Call,
     Edge,
+    Exit,
     For,
     If,
     Program,
@@ -25,17 +25,9 @@ from npcompile.program.ir import (
     View,
     While,
 )
-from npcompile.program.verify import result_buffers
-from npcompile.schedule.fusion.fuse import fuse
-from npcompile.schedule.loops.extreme_unrolling import Extremes
-from npcompile.schedule.loops.parallel_loops import Independent, reads
-from npcompile.schedule.loops.scalar_replacement import ScalarReplacement
-from npcompile.schedule.loops.small_kernels import unrolled
-from npcompile.schedule.loops.vector_loops import Raised
-from npcompile.schedule.loops.wavefront import Wavefronts
-from npcompile.schedule.memory.allocate import allocate, touched
+from npcompile.schedule.memory.allocate import touched
 from npcompile.schedule.memory.memories import Memory
-from npcompile.schedule.memory.shared_temporaries import SharedMemory
+from npcompile.schedule.program_passes import Draft, run
 from npcompile.schedule.walk.draft_statements import (
     Binding,
     Choice,
@@ -63,33 +55,19 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     _prune(s.steps, seen)
     lasting = [memory.final() for memory in seen]
     seen |= _carried(s.steps).union(*(leave.results.memories() for leave in s.exits))
-    kept = [memory.final() for memory in seen]
-    statements, fused = fuse(s.facts, _block(s.steps, count()), kept, together)
-    exits = [leave.exit() for leave in s.exits]
-    result = results.tree(graph.result)
-    checked = [e for e, leave in zip(exits, s.exits, strict=True) if leave.memory is not None]
-    handed = [result, *(held for e in checked for held in e.held())]
-    raised = Raised(_touched(statements, handed))
-    carried = ScalarReplacement()
-    body = carried.block(raised.block(statements))
-    if together:
-        body = unrolled(body)
-    if threads:
-        found = Independent(s.facts, exits, _touched(body, handed), _reads(body, handed),
-                            _by_loop(s.steps))
-        body = found.block(body)
-        fused.notes.extend(found.notes)
-        fused.made.extend(found.made)
-    if together:
-        waves = Wavefronts(s.facts, exits, _reads(body, handed))
-        body = waves.block(body)
-        fused.notes.extend(waves.notes)
-        parts = Extremes(exits, _reads(body, handed))
-        body = parts.block(body)
-        fused.made.extend(waves.made + parts.made)
-    held = [buffer for e in exits for found in e.held() for buffer in result_buffers(found)]
-    body = SharedMemory(s.facts, _made(s.steps), body, {*lasting, *held}).block(body)
-    body = allocate(body, [memory.final() for memory in results.cells.values()])
+    draft = run(Draft(
+        s.facts,
+        tuple(_block(s.steps, count())),
+        exits := [leave.exit() for leave in s.exits],
+        [result := results.tree(graph.result), *_tested(s, exits)],
+        kept=[memory.final() for memory in seen],
+        lasting=lasting,
+        owned=[memory.final() for memory in results.cells.values()],
+        carried=_by_loop(s.steps),
+        local=_made(s.steps),
+        together=together,
+        threads=threads,
+    ))
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     symbols = {
         p.attrs.index: p.attrs.symbol for p in graph.params
@@ -98,24 +76,21 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
     return Program(
         name=graph.name,
         params=[memory.final() for memory in s.params],
-        buffers=[fused.smaller.get(buffer, buffer) for buffer in buffers] + fused.made
-        + raised.made + carried.made,
-        body=body,
+        buffers=[draft.smaller.get(buffer, buffer) for buffer in buffers] + draft.buffers,
+        body=draft.body,
         result=result,
         guards=s.facts.guards,
         written=frozenset(graph.finals),
         int_symbols=symbols,
         resumes=exits,
-        notes=s.notes + fused.notes,
+        notes=s.notes + draft.notes,
     )
 
 
-def _reads(body: tuple[Statement, ...], handed: Sequence[Result]) -> Counter[Buffer]:
-    """How often each number is read, by statements and by what is handed to Python."""
-    numbers = reads(body)
-    for held in handed:
-        numbers.update(result_buffers(held))
-    return numbers
+def _tested(s: Scheduler, exits: Sequence[Exit]) -> list[Result]:
+    """What Python gets at the side exits that are tested."""
+    tested = [e for e, leave in zip(exits, s.exits, strict=True) if leave.memory is not None]
+    return [held for e in tested for held in e.held()]
 
 
 def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:
@@ -151,13 +126,6 @@ def _made(steps: list[Step]) -> dict[Symbol | Buffer, set[Buffer]]:
 
 def _buffers(memories: Iterable[Memory]) -> set[Buffer]:
     return {memory.buffer for memory in memories if memory.buffer is not None}
-
-
-def _touched(body: Sequence[Statement], results: Sequence[Result]) -> Counter[Buffer]:
-    """How often each buffer is touched, by statements and by what is handed to Python."""
-    count = Counter(buffer for statement in body for buffer in touched(statement))
-    count.update(buffer for result in results for buffer in result_buffers(result))
-    return count
 
 
 def _is_empty(step: Step) -> bool:

@@ -188,8 +188,8 @@ def test_stale_temporary_files_go(store: DiskCache) -> None:
 
 WRITER = """
 import sys
-from npcompile.runtime.cache.disk import Record, Store
-store = Store(sys.argv[1], capacity=60_000)
+from npcompile.runtime.cache.disk import DiskCache, Record
+store = DiskCache(sys.argv[1], capacity=60_000)
 bad = 0
 for i in range(150):
     key = b"%d" % (i % 7)
