@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import traceback
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +12,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from tests.support import oracle
 
 ARRAYS: dict[str, Any] = {
     "x": np.linspace(0.5, 3, 6), "m": np.arange(12.0).reshape(3, 4), "k": np.arange(5),
@@ -162,21 +161,6 @@ def function(body: str, names: str, written: bool) -> Callable[..., Any]:
     return made
 
 
-def outcome(call: Callable[..., Any], names: str) -> tuple[Any, list[Any]]:
-    """The exception, with the first line of the function that it names, and the arguments."""
-    args = [ARRAYS[name].copy() for name in names.split()]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return type(call(*args)), args
-    except Exception as error:
-        lines = [
-            frame.lineno for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename == "<mistake>"
-        ]
-        return (type(error), str(error), lines[:1]), args
-
-
 @pytest.mark.parametrize("written", [False, True])
 @pytest.mark.parametrize(("body", "names"), [
     *((f"return {text}", names) for text, names in EXPRESSIONS), *STATEMENTS,
@@ -184,12 +168,9 @@ def outcome(call: Callable[..., Any], names: str) -> tuple[Any, list[Any]]:
 def test_as_python(body: str, names: str, written: bool) -> None:
     plain = function(body, names, written)
     compiled = jit(plain)
-    want, theirs = outcome(plain, names)
+    args = [ARRAYS[name] for name in names.split()]
     for _ in range(2):
-        got, mine = outcome(compiled, names)
-        assert got == want
-        for a, b in zip(mine, theirs, strict=True):
-            np.testing.assert_array_equal(a, b)
+        oracle.check_calls(compiled, plain, *args)
 
 
 NUMBERS: tuple[Any, ...] = (
@@ -214,11 +195,5 @@ def test_of_other_classes(body: str) -> None:
         scope: dict[str, Any] = {"np": np, "math": math, "itertools": itertools}
         exec(f"def f(a, b):\n    {start}return {body}", scope)
         for number in NUMBERS if not start else (2.5, 3):
-            found = []
-            for call in (scope["f"], jit(scope["f"])):
-                try:
-                    answer = call(np.array([3, number]) if start else None, number)
-                    found.append((type(answer), repr(answer)))
-                except Exception as error:
-                    found.append((type(error), str(error)))
-            assert found[0] == found[1], number
+            first = np.array([3, number]) if start else None
+            oracle.check_calls(jit(scope["f"]), scope["f"], first, number)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ APART = ("__init__", "__main__", "framework")
 def names() -> list[str]:
     """The names of all grammars."""
     return sorted(path.stem for path in HERE.glob("*.py") if path.stem not in APART
-                  and "\nGRAMMAR = " in path.read_text())
+                  and re.search(r"^ *GRAMMAR = ", path.read_text(), re.M))
 
 
 def about(name: str) -> str:

@@ -1,20 +1,14 @@
 """Random programs that append to lists from outside, compiled and plain.
-
-``python -m tests.fuzz.appends SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import copy
 import random
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.containers import main, tally
-from tests.fuzz.programs import difference, run
+from tests.fuzz.framework import Grammar, Program
 
 CLASS = """
 class Log:
@@ -126,28 +120,10 @@ def arguments(space: dict[str, Any], seed: int) -> list[tuple[Any, ...]]:
     return found
 
 
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """What differs in a program, or an empty string."""
-    source = CLASS + write(seed)
-    space: dict[str, Any] = {"np": np}
-    exec(compile(source, f"program{seed}", "exec"), space)
-    plain, compiled = space["f"], jit(space["f"])
-    for k, args in enumerate(arguments(space, seed)):
-        outcomes = []
-        for call in (compiled, plain):
-            log, p, q, a, n = copy.deepcopy(args)
-            named = {"0": log, "1": p, "2": q, "3": a, "4": n}
-            found = run(call, named)
-            kept = log.kept
-            named.update({"0": [kept, log.other, log.n, log.w], "5": kept is q, "6": p is q,
-                          "7": [x is log.w or x is a for x in (*p, *q, *kept)]})
-            outcomes.append(found)
-        text = difference(*outcomes)
-        if text:
-            return f"seed {seed}, call {k}: {text}\n{source}"
-    tally(compiled, arguments(space, seed)[0], counts, reasons)
-    return ""
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    return Program(
+        write(seed), lambda call, space: arguments(space, seed)[call], seed, CLASS, calls=5)
 
 
-if __name__ == "__main__":
-    main(check, CLASS)
+GRAMMAR = Grammar(program)

@@ -3,21 +3,16 @@
 Names are bound before loops, in turns, in branches and in inner loops; some live across turns, some
 are returned, held by exits, or swapped.  Each program is compiled and compared with plain Python,
 on the reference backend as well: results, changed arguments, exceptions, warnings.
-
-``python -m tests.fuzz.buffer_sharing SEED COUNT`` prints the first differences.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.parallel_loops import campaign
-from tests.fuzz.stencils import outcome
+from tests.fuzz.framework import BOTH, Grammar, Program
 
 SHAPES = ((6, 7), (9, 40))
 
@@ -83,28 +78,13 @@ class Writer:
             add(f"{pad}total -= {rng.choice(names)}[0, 0]")
 
 
-def check(seed: int, counts: Counter[str]) -> str:
-    """Runs one program; what differs, or an empty string."""
-    source = Writer(seed).source
-    scope: dict[str, Any] = {"np": np}
-    exec(compile(source, f"<shared {seed}>", "exec"), scope)
-    function = scope["f"]
-    ways = {"machine code": jit(function, cache=False),
-            "reference": jit(function, cache=False, backend="reference")}
+def program(seed: int) -> Program:
+    """The program with its calls."""
 
-    def fresh(shape: tuple[int, int]) -> list[Any]:
-        return [*np.random.default_rng(seed).uniform(0.1, 1.0, (2, *shape)), 3]
+    def arguments(call: int, space: dict[str, Any]) -> list[Any]:
+        return [*np.random.default_rng(seed).uniform(0.1, 1.0, (2, *SHAPES[call])), 3]
 
-    for shape in SHAPES:
-        want = outcome(function, fresh(shape))
-        for name, compiled in ways.items():
-            got = outcome(compiled, fresh(shape))
-            counts["runs"] += 1
-            if got[:2] != want[:2] or (name == "machine code" and got[2] != want[2]):
-                return f"seed {seed}, {shape}, {name}: {got}\n  instead of {want}\n{source}"
-    counts["refused"] += ways["machine code"].explain(*fresh(SHAPES[0])).refusal is not None
-    return ""
+    return Program(Writer(seed).source, arguments, seed, calls=len(SHAPES))
 
 
-if __name__ == "__main__":
-    campaign(check, lambda seed: Writer(seed).source)
+GRAMMAR = Grammar(program, BOTH)

@@ -1,30 +1,23 @@
 """Random functions called in many ways: arguments of other dtypes and layouts, by keyword or left
 out; with ``try``, closures, dicts and lists as state, early returns out of nested loops, slices
 changed under masks, writes that add up.
-
-``python -m tests.fuzz.calls SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import random
-import warnings
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tests.fuzz import framework, programs
 from tests.fuzz.edge_cases import EdgeWriter
+from tests.fuzz.framework import Call, Grammar
 from tests.fuzz.programs import (
     DTYPES,
-    EXTREMA,
     HELPERS,
-    Outcome,
     Program,
-    difference,
-    main,
     write,
 )
 
@@ -225,46 +218,27 @@ def written(seed: int, kind: type[CallWriter] = CallWriter) -> Program:
     return program
 
 
-def called(function: Any, arguments: dict[str, Any], rng: random.Random) -> Outcome:
-    """Calls a function with some arguments by keyword and some left out."""
-    outcome = Outcome(arguments=arguments)
+def calls(program: Program) -> framework.Program:
+    """The program with calls of several kinds of arguments, each given in several ways."""
+    rng = random.Random(program.seed)
+    others = [program, program, *(alternative(program, rng) for _ in range(3)), program]
+
+    def arguments(variant: int, space: dict[str, Any]) -> Call:
+        how = random.Random(program.seed + variant // 2)
+        return given(others[variant].arguments((7, 7, 7, 4, 7, 12)[variant], variant), how)
+
+    return replace(programs.calls(program), args=arguments, calls=len(others))
+
+
+def given(arguments: dict[str, Any], rng: random.Random) -> Call:
+    """Some arguments by keyword, and some left out."""
     positional, named = [], {}
     for name, value in arguments.items():
         if isinstance(value, np.ndarray) and not named and rng.random() < 0.8:
             positional.append(value)
         elif isinstance(value, np.ndarray) or rng.random() < 0.7:
             named[name] = value
-    with (contextlib.redirect_stdout(io.StringIO()) as text,
-          warnings.catch_warnings(record=True) as caught):
-        warnings.simplefilter("always")
-        try:
-            outcome.result = function(*positional, **named)
-        except Exception as error:
-            outcome.error = error
-    outcome.printed = text.getvalue()
-    outcome.warned = [(w.category, str(w.message), w.lineno) for w in caught]
-    return outcome
+    return Call(positional, named)
 
 
-def check(program: Program, decorate: Any) -> str:
-    """Runs a program plain and decorated, called in different ways; what differs."""
-    compiled = decorate(program.function())
-    signs = not EXTREMA.search(program.source)
-    rng = random.Random(program.seed)
-    others = [program, program, *(alternative(program, rng) for _ in range(3)), program]
-    for variant, (other, size) in enumerate(zip(others, (7, 7, 7, 4, 7, 12), strict=True)):
-        outcomes = []
-        for function in (program.function(), compiled):
-            how = random.Random(program.seed + variant // 2)
-            outcomes.append(called(function, other.arguments(size, variant), how))
-        text = difference(outcomes[1], outcomes[0], signs)
-        if text:
-            kinds = {n: s[1:] for n, s in other.specs}
-            return (f"seed {program.seed}, size {size}, call {variant} {kinds}: {text}\n"
-                    f"{program.source}")
-    return ""
-
-
-if __name__ == "__main__":
-    np.set_printoptions(precision=4)
-    main(CallWriter, written, check)
+GRAMMAR = Grammar(lambda seed: calls(written(seed)))

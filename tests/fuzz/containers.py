@@ -1,24 +1,17 @@
 """Random programs with lists, dictionaries and objects in loops, compiled and plain.
-
-``python -m tests.fuzz.containers SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import copy
 import math
 import random
-import sys
-from collections import Counter, namedtuple
-from collections.abc import Callable
+from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from npcompile.core.errors import Refused
-from tests.fuzz.programs import difference, run
+from tests.fuzz.framework import Grammar, Program
 
 CLASS = """
 class Thing:
@@ -212,53 +205,10 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
     ]
 
 
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """What differs in a program, or an empty string."""
-    source = write(seed)
-    space: dict[str, Any] = {"np": np, "math": math, "namedtuple": namedtuple}
-    exec(compile(source, f"program{seed}", "exec"), space)
-    plain = space["f"]
-    compiled = jit(plain)
-    for k, args in enumerate(arguments(seed)):
-        got, want = (
-            run(call, {str(j): x for j, x in enumerate(copy.deepcopy(args))})
-            for call in (compiled, plain)
-        )
-        text = difference(got, want)
-        if text:
-            return f"seed {seed}, call {k}: {text}\n{source}"
-    tally(compiled, arguments(seed)[0], counts, reasons)
-    return ""
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    return Program(write(seed).removeprefix(CLASS), lambda call, space: arguments(seed)[call],
+                   seed, CLASS, {"math": math, "namedtuple": namedtuple})
 
 
-def tally(
-    compiled: Any, args: tuple[Any, ...], counts: Counter[str], reasons: Counter[str]
-) -> None:
-    """Counts a program that agrees, and why its first call runs in Python."""
-    info = compiled.cache_info()
-    counts["refused" if info.refused else "compiled"] += 1
-    if info.refused:
-        try:
-            found = compiled.explain(*args).refusal
-            reasons[f"{found.construct}: {found.reason}" if found else "other"] += 1
-        except Refused:
-            pass
-
-
-def main(check: Callable[[int, Counter[str], Counter[str]], str], hidden: str = "") -> None:
-    """``SEED COUNT`` on the command line; ``hidden``: what programs have in common."""
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    counts: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    for seed in range(first, first + count):
-        text = check(seed, counts, reasons)
-        if text:
-            counts["differ"] += 1
-            if counts["differ"] <= 3:
-                print(text.replace(hidden, "") if hidden else text)
-    print(f"{count} programs", dict(counts))
-    print(*(f"{n:6d} {reason}" for reason, n in reasons.most_common(12)), sep="\n")
-
-
-if __name__ == "__main__":
-    main(check, CLASS)
+GRAMMAR = Grammar(program)

@@ -2,26 +2,21 @@
 
 Each program is traced, its graph interpreted, and compared with plain Python: results, changed
 arguments, exceptions.  Where a check fails, Python goes on from the place that the graph tells.
-
-``python -m tests.fuzz.control_flow SEED COUNT`` runs programs and prints the first differences;
-with ``--compiled`` they run as machine code.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
 import random
-import sys
-import time
-import traceback
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-from npcompile import jit
 from npcompile.core.config import Config
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import CheckFailed, _GraphRun
@@ -31,6 +26,7 @@ from npcompile.python.values import NULL
 from npcompile.runtime.versions.resume import Activation, resume
 from npcompile.schedule.loops import vector_loops
 from npcompile.tracing.retries import trace
+from tests.fuzz.framework import Counts, Grammar, Program, Way, jitted
 from tests.support.arrays import meaning
 
 INTS, FLOATS = ("i", "k", "m"), ("x", "y")
@@ -215,8 +211,11 @@ def write(seed: int) -> str:
     if not writer.mixed:
         start = "x = a[0] * 1.5; y = b[1]"
     body = "\n".join(writer.lines)
-    return (f"{HELPERS}def f(a, b, n, i):\n    k = 1; m = 0; {start}; c = np.zeros(5)\n{body}\n"
+    return (f"def f(a, b, n, i):\n    k = 1; m = 0; {start}; c = np.zeros(5)\n{body}\n"
             "    return i, k, m, x, y, a, b, c\n")
+
+
+KINDS = (0, 1, 2, 3, 6, 2**62)  # of calls
 
 
 def arguments(q: int) -> list[Any]:
@@ -254,7 +253,7 @@ def _captured(function: Any, args: list[Any]) -> Any:
     return found
 
 
-def _interpreted(function: Any, found: Any, args: list[Any], counts: Counter[str]) -> Any:
+def _interpreted(function: Any, found: Any, args: list[Any]) -> Any:
     """What a call gives: by the graph, and by Python from where a check fails."""
     picked = [args[leaf.source.position] for leaf in found.leaves]
     run = Run(found.graph, picked)
@@ -262,9 +261,7 @@ def _interpreted(function: Any, found: Any, args: list[Any], counts: Counter[str
         run.region(found.graph.region)
     except CheckFailed as left:
         if not left.resume.frames:
-            counts["rerun"] += 1
             return function(*args)
-        counts["resumed"] += 1
         for k, value in run.latest.items():
             if isinstance(picked[k], np.ndarray):
                 picked[k][...] = value
@@ -281,118 +278,48 @@ def _activation(run: Run, frame: Any, function: Any) -> Activation:
     return Activation(frame.code, function.__globals__, (), frame.offset, variables, stack)
 
 
-def _outcome(call: Any, *args: Any) -> Any:
-    with np.errstate(all="ignore"):
-        try:
-            return "value", call(*args)
-        except Exception as error:
-            return type(error), str(error)
-
-
-def alike(got: Any, want: Any) -> bool:
-    """Equal types and bits, inside tuples too."""
-    if type(got) is not type(want):
-        return False
-    if isinstance(want, tuple):
-        return len(got) == len(want) and all(map(alike, got, want))
-    if isinstance(want, (np.ndarray, np.generic, float)):
-        a, b = np.asarray(got), np.asarray(want)
-        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
-    return bool(got == want)
-
-
-def _identities(args: list[Any], result: Any) -> list[tuple[bool, bool]]:
-    """Which of the arrays that a caller can see are one, and which share memory."""
-    kind, value = result
-    seen = [x for x in args if isinstance(x, np.ndarray)]
-    items = value if isinstance(value, tuple) else (value,)
-    seen += [x for x in items if isinstance(x, np.ndarray)] if kind == "value" else []
-    return [(x is y, np.shares_memory(x, y)) for k, x in enumerate(seen) for y in seen[:k]]
-
-
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """Runs one program; what differs, or an empty string."""
-    source = write(seed)
-    scope: dict[str, Any] = {"np": np}
-    exec(compile(source, f"<loops {seed}>", "exec"), scope)
-    function = scope["f"]
-    traces: list[Any] = []
-    for q in (0, 1, 2, 3, 6, 2**62):
-        mine, theirs = arguments(q), arguments(q)
-        found = next((t for t in traces if _valid(t, mine)), None)
-        if found is None:
-            began = time.perf_counter()
-            try:
-                found = _captured(function, copy.deepcopy(mine))
-            except Refused as refused:
-                counts["refused"] += 1
-                reasons[f"{refused.refusal.construct}: {refused.refusal.reason}"[:90]] += 1
-                continue
-            finally:
-                counts["worst us"] = max(
-                    counts["worst us"], int(1e6 * (time.perf_counter() - began)))
-            counts["traced"] += 1
-            traces.append(found)
-        want = _outcome(function, *theirs)
-        got = _outcome(_interpreted, function, found, mine, counts)
-        counts["runs"] += 1
-        same = alike(got, want) and all(map(alike, mine, theirs))
-        if not same or _identities(mine, got) != _identities(theirs, want):
-            return f"seed {seed}, call {q}: {got}, {mine}\n  instead of {want}, {theirs}\n{source}"
-    return ""
-
-
-def check_compiled(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """Runs one program as machine code, every call several times."""
-    source = write(seed)
-    scope: dict[str, Any] = {"np": np}
-    exec(compile(source, f"<loops {seed}>", "exec"), scope)
-    function = scope["f"]
-    compiled = jit(function, cache=False)
-    vector_loops.MANY = seed % 3 * 8  # so that kernels run, too, on short arrays
-    for q in (0, 1, 2, 3, 6, 2**62):
-        theirs = arguments(q)
-        want = _outcome(function, *theirs)
-        for _ in range(2):
-            mine = arguments(q)
-            got = _outcome(compiled, *mine)
-            counts["runs"] += 1
-            same = alike(got, want) and all(map(alike, mine, theirs))
-            if not same or _identities(mine, got) != _identities(theirs, want):
-                return (f"seed {seed}, call {q}: {got}, {mine}\n  instead of {want}, {theirs}\n"
-                        f"{source}")
-    refused = compiled.explain(*arguments(1)).refusal
-    if refused:
-        counts["refused"] += 1
-        reasons[f"{refused.construct}: {refused.reason}"[:90]] += 1
-    return ""
-
-
 def _valid(found: Any, args: list[Any]) -> bool:
     """Whether the guards of a trace hold for other arguments of the same types."""
     run = Run(found.graph, [args[leaf.source.position] for leaf in found.leaves])
     return all(guard.holds(run._symbol) for guard in found.graph.facts.guards)
 
 
-def main() -> None:
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    examine = check_compiled if "--compiled" in sys.argv else check
-    counts: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    for seed in range(first, first + count):
-        try:
-            text = examine(seed, counts, reasons)
-        except Exception:
-            text = f"seed {seed}: {traceback.format_exc()}\n{write(seed)}"
-        if text:
-            counts["differ"] += 1
-            if counts["differ"] <= 3:
-                print(text.replace(HELPERS, ""))
-            else:
-                print(text.splitlines()[0][:100])
-    print(f"{count} programs", dict(counts))
-    print(*(f"{n:6d} {reason}" for reason, n in reasons.most_common(15)), sep="\n")
+class Interpreted:
+    """A function that runs by its graph, where it can be traced."""
+
+    def __init__(self, function: Any) -> None:
+        self.function, self.traces = function, list[Any]()
+
+    def __call__(self, *args: Any) -> Any:
+        given = list(args)
+        found = next((t for t in self.traces if _valid(t, given)), None)
+        if found is None:
+            try:
+                found = _captured(self.function, copy.deepcopy(given))
+            except Refused:
+                return self.function(*args)
+            self.traces.append(found)
+        return _interpreted(self.function, found, given)
 
 
-if __name__ == "__main__":
-    main()
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    return Program(write(seed), lambda call, space: arguments(KINDS[call // 2]), seed, HELPERS,
+                   calls=2 * len(KINDS), policy={"nans": True, "warnings": "", "lines": False})
+
+
+@contextlib.contextmanager
+def short_kernels(seed: int) -> Iterator[None]:
+    """Kernels run on short arrays, too; floating-point errors are quiet."""
+    with patch.object(vector_loops, "MANY", seed % 3 * 8), np.errstate(all="ignore"):
+        yield
+
+
+def note(made: Any, program: Program, counts: Counts) -> None:
+    """Counts what was traced."""
+    counts["traced"] += len(made.traces)
+
+
+GRAPHS = Grammar(program, {"graph": Way(Interpreted)}, setting=short_kernels, note=note)
+GRAMMAR = Grammar(program, {"graph": Way(Interpreted), "machine code": jitted(cache=False)},
+                  setting=short_kernels, note=note)

@@ -1,8 +1,6 @@
 """Random programs at the edges of what arrays are: arguments that overlap, are read-only, empty,
 0-d, unaligned, repeated or in the other byte order; views by branch; writes to computed places;
 casts that are refused; integers that overflow; narrow dtypes side by side.
-
-``python -m tests.fuzz.edge_cases SEED COUNT`` runs programs and prints the first difference.
 """
 
 from __future__ import annotations
@@ -12,7 +10,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tests.fuzz.programs import Writer, main
+from tests.fuzz.framework import Grammar
+from tests.fuzz.programs import Writer, calls, write
 
 VIEWS = ("v[1:]", "v[:-1]", "v[::-1]", "v[::2]", "v", "v[:]", "v[1:-1]", "v.T", "v[:0]")
 KINDS = ("np.float16", "np.complex64", "np.int8", "np.uint8", "np.float32", "np.uint32", "bool")
@@ -150,6 +149,4 @@ class EdgeWriter(Writer):
         ])]
 
 
-if __name__ == "__main__":
-    np.set_printoptions(precision=4)
-    main(EdgeWriter)
+GRAMMAR = Grammar(lambda seed: calls(write(seed, EdgeWriter)))

@@ -3,21 +3,20 @@ of others: arrays and numbers, in branches and loops, in place, nested.
 
 Results, changed arguments, exceptions and warnings must be Python's; a call without warnings must
 not leave compiled code for flags.
-
-``python -m tests.fuzz.errstate SEED COUNT`` prints the first differences.
 """
 
 from __future__ import annotations
 
+import copy
 import random
-import warnings
 from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from npcompile import jit
-from tests.fuzz.parallel_loops import campaign
+from tests.fuzz.framework import Grammar
+from tests.support import oracle
 
 SPECIAL = (0.0, -0.0, 1.0, 2.0, -1.0, np.inf, np.nan, 1e200, -3.5, 1e-200)
 ENDS = ("divide", "invalid", "over", "under")
@@ -135,18 +134,6 @@ def arguments(seed: int, call: int) -> list[Any]:
     return [values[0, 2:].copy(), values[1, 2:].copy(), values[0, 0], values[1, 1]]
 
 
-def outcome(function: Any, args: list[Any]) -> tuple[str, list[Any]]:
-    """Result and arguments after the call, and the warnings with their lines."""
-    args = [np.copy(arg) if isinstance(arg, np.ndarray) else arg for arg in args]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result = function(*args)
-        except Exception as error:
-            result = error
-    return repr((result, args)), sorted((str(w.message), w.lineno) for w in caught)
-
-
 def left(compiled: Any) -> int:
     """How many calls have left compiled code for floating-point flags."""
     past = [line.split() for line in compiled.explain().history if "floating-point" in line]
@@ -163,16 +150,16 @@ def check(seed: int, counts: Counter[str]) -> str:
     for call in range(6):
         args = arguments(seed, call)
         counts["calls"] += 1
-        want, before = outcome(function, args), left(compiled)
-        got = outcome(compiled, args)
-        if got != want:
-            return f"seed {seed}, call {call}: {got}\n  instead of {want}\n{source}"
-        counts["warned"] += bool(want[1])
-        if left(compiled) > before and not want[1]:
+        before = left(compiled)
+        want = oracle.observe(function, *copy.deepcopy(args))
+        text = oracle.difference(oracle.observe(compiled, *args), want, warnings="all")
+        if text:
+            return f"seed {seed}, call {call}: {text}\n{source}"
+        counts["warned"] += bool(want.warned)
+        if left(compiled) > before and not want.warned:
             return f"seed {seed}, call {call} left in vain\n{source}"
     counts["refused"] += bool(compiled.explain(*arguments(seed, 0)).refusal)
     return ""
 
 
-if __name__ == "__main__":
-    campaign(check, lambda seed: Writer(seed).source())
+GRAMMAR = Grammar(check=check)

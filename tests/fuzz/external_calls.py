@@ -1,25 +1,17 @@
 """Random programs with library functions that have no record, draws, prints, and what no compiler
 can follow, between statements that are compiled.
-
-``python -m tests.fuzz.external_calls SEED COUNT`` runs programs and prints the first
-difference; with ``--loops`` those of :mod:`tests.fuzz.control_flow`, with calls of an unknown
-function at random places.
 """
 
 from __future__ import annotations
 
-import os
-import random
-import sys
-from collections import Counter
-from typing import Any, ClassVar
+import contextlib
+from collections.abc import Iterator
+from typing import ClassVar
+from unittest.mock import patch
 
-import numpy as np
-
-from npcompile import jit
 from npcompile.tracing import graph_breaks
-from tests.fuzz import control_flow
-from tests.fuzz.programs import HELPERS, Writer, main
+from tests.fuzz.framework import Grammar
+from tests.fuzz.programs import HELPERS, Writer, calls, write
 
 MORE = '''
 STORE = {"calls": 0}
@@ -117,82 +109,11 @@ class HostWriter(Writer):
         return super().statement(depth)
 
 
-# ------------------------------------------------------------------ loops with unknown calls
-
-PROBES = ("probe(k)", "x = probe(y)", "probe(a)", "probe(c)", "i = probe(i)", "c[1] = probe(x)",
-          "if probe(m) > 1: k += 1", "probe(k + m * 2)", "y = probe(y) + b[0]", "changed(a)")
-
-
-def probed(seed: int) -> str:
-    """A program with loops, and some lines more."""
-    rng = random.Random(seed)
-    *head, text = control_flow.write(seed).partition("def f(")
-    lines = text.split("\n")
-    for _ in range(rng.randint(1, 3)):
-        places = [k for k, line in enumerate(lines) if k > 1 and line.strip()]
-        k = rng.choice(places)
-        indent = lines[k][: len(lines[k]) - len(lines[k].lstrip())]
-        if not lines[k].lstrip().startswith(("else", "elif")):
-            lines.insert(k, indent + rng.choice(PROBES))
-    return "".join(head) + "\n".join(lines)
+@contextlib.contextmanager
+def worth_the_way(seed: int) -> Iterator[None]:
+    """Continuations are compiled for small arrays, too."""
+    with patch.object(graph_breaks, "MANY", 0):
+        yield
 
 
-def _scope(source: str, seed: int) -> tuple[Any, list[str]]:
-    """A program's function, and what its unknown calls have seen."""
-    seen: list[str] = []
-
-    def probe(value: Any) -> Any:
-        seen.append(repr(value))
-        return eval("value", {"value": value})
-
-    def changed(a: Any) -> None:
-        a[0] = eval("0.25")
-        seen.append(repr(a))
-
-    scope: dict[str, Any] = {"np": np, "probe": probe, "changed": changed}
-    exec(compile(source, f"<loops {seed}>", "exec"), scope)
-    return scope["f"], seen
-
-
-def check_probed(seed: int, counts: Counter[str]) -> str:
-    """Runs one program compiled and plain; what differs, or an empty string."""
-    source = probed(seed)
-    plain, theirs_seen = _scope(source, seed)
-    function, seen = _scope(source, seed)
-    compiled = jit(function, cache=False)
-    for q in (0, 1, 2, 3, 6, 2**62):
-        for _ in range(2):
-            mine, theirs = control_flow.arguments(q), control_flow.arguments(q)
-            seen.clear()
-            theirs_seen.clear()
-            want = control_flow._outcome(plain, *theirs)
-            got = control_flow._outcome(compiled, *mine)
-            same = control_flow.alike(got, want) and all(map(control_flow.alike, mine, theirs))
-            if not same or seen != theirs_seen:
-                return (f"seed {seed}, call {q}: {got}, {mine}, {seen}\n  instead of {want}, "
-                        f"{theirs}, {theirs_seen}\n{source}")
-            counts["runs"] += 1
-    counts["compiled"] += compiled.cache_info().compiled > 0
-    parts = compiled._dispatcher.regions
-    if parts is not None:
-        counts["places"] += len(parts.continuations)
-        counts["stretches"] += sum(len(c.versions) for c in parts.continuations.values())
-    return ""
-
-
-def main_loops() -> None:
-    os.environ.setdefault("NPCOMPILE_STRICT", "1")
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    counts: Counter[str] = Counter()
-    for seed in range(first, first + count):
-        text = check_probed(seed, counts)
-        if text:
-            counts["differ"] += 1
-            print(text.replace(control_flow.HELPERS, "")[:3000])
-    print(f"{count} programs", dict(counts))
-
-
-if __name__ == "__main__":
-    graph_breaks.MANY = 0  # as if small arrays were worth the way
-    np.set_printoptions(precision=4)
-    main_loops() if "--loops" in sys.argv else main(HostWriter)
+GRAMMAR = Grammar(lambda seed: calls(write(seed, HostWriter)), setting=worth_the_way)

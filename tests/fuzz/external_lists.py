@@ -1,23 +1,19 @@
 """Random programs over lists from outside, which are long, nested, mixed or ragged, compiled and
 plain.
-
-``python -m tests.fuzz.external_lists SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import copy
+import contextlib
 import random
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 from unittest.mock import patch
 
 import numpy as np
 
-from npcompile import jit
 from npcompile.tracing import unboxed_lists
-from tests.fuzz.containers import main, tally
-from tests.fuzz.programs import difference, run
+from tests.fuzz.framework import Grammar, Program
 
 HEADS = (
     "for x in p:", "for k, x in enumerate(p):", "for u in g:", "for x in g[k % len(g)]:",
@@ -115,28 +111,17 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
     return found
 
 
-@patch.object(unboxed_lists, "PACKED", 64)
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """What differs in a program, or an empty string; the longest lists are not copied."""
-    source = write(seed)
-    space: dict[str, Any] = {"np": np}
-    exec(compile(source, f"<program{seed}>", "exec"), space)
-    plain, compiled = space["f"], jit(space["f"])
-    for k, args in enumerate(arguments(seed)):
-        outcomes = []
-        for call in (compiled, plain):
-            held, *rest = copy.deepcopy(args)
-            found = run(call, {str(j): x for j, x in enumerate((held, *rest))})
-            lists = [held.p, held.g, *rest[:3], *rest[2]]
-            same = [one is found.result for one in lists]
-            found.arguments.update({"0": [held.p, held.g, held.s], "9": same})
-            outcomes.append(found)
-        text = difference(*outcomes)
-        if text:
-            return f"seed {seed}, call {k}: {text}\n{source}"
-    tally(compiled, arguments(seed)[0], counts, reasons)
-    return ""
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    return Program(write(seed), lambda call, space: arguments(seed)[call], seed,
+                   calls=len(arguments(seed)))
 
 
-if __name__ == "__main__":
-    main(check)
+@contextlib.contextmanager
+def packed(seed: int) -> Iterator[None]:
+    """The longest lists are not copied."""
+    with patch.object(unboxed_lists, "PACKED", 64):
+        yield
+
+
+GRAMMAR = Grammar(program, setting=packed)

@@ -5,8 +5,6 @@ change from call to call.
 The sequence of warnings, with texts, files and lines, what modules remember of warnings that were
 shown, exceptions, results and changed arguments must be Python's.  Nobody asks for underflow
 here, which elementary functions tell of in other places than NumPy's.
-
-``python -m tests.fuzz.fp_warnings SEED COUNT`` prints the first differences.
 """
 
 from __future__ import annotations
@@ -23,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from npcompile import jit
-from tests.fuzz.parallel_loops import campaign
+from tests.fuzz.framework import Grammar
+from tests.support import oracle
 
 MODES = ("warn", "warn", "ignore", "raise", "call", "log", "print")
 ACTIONS = ("default", "always", "ignore", "once", "module", "error")
@@ -214,14 +213,14 @@ def session(seed: int, spaces: list[dict[str, Any]]) -> list[list[Any]]:
                     events.clear()
                     if "print" in chosen:
                         with printed(events):
-                            result = outcome(spaces[1]["f"], args)
+                            result = called(spaces[1]["f"], args)
                     else:
-                        result = outcome(spaces[1]["f"], args)
+                        result = called(spaces[1]["f"], args)
                     found.append([list(events), result, args, *map(remembered, spaces)])
     return found
 
 
-def outcome(function: Any, args: list[Any]) -> Any:
+def called(function: Any, args: list[Any]) -> Any:
     try:
         return function(*args)
     except (ArithmeticError, Warning) as error:
@@ -236,16 +235,6 @@ def remembered(space: dict[str, Any]) -> list[Any]:
     if registry.get("version") != now["version"]:
         return []
     return sorted((k, v) for k, v in registry.items() if k != "version")
-
-
-def close(one: Any, other: Any) -> bool:
-    """Equal but for the last bits of elementary functions."""
-    if isinstance(one, (tuple, list)):
-        return type(one) is type(other) and len(one) == len(other) and all(map(close, one, other))
-    if isinstance(one, (np.ndarray, float)):
-        return type(one) is type(other) and np.shape(one) == np.shape(other) and bool(
-            np.allclose(one, other, 1e-6, 0, equal_nan=True))
-    return bool(one == other)
 
 
 def check(seed: int, counts: Counter[str]) -> str:
@@ -263,15 +252,12 @@ def check(seed: int, counts: Counter[str]) -> str:
         counts["calls"] += 1
         counts["told"] += bool(expected[0])
         with np.errstate(all="ignore"):
-            for name, one, other in zip(
-                    ("warnings", "result", "arguments", "helpers", "main"), expected, found):
-                if not close(one, other):
-                    return (f"seed {seed}, call {call}: {name}: {other}\n  instead of {one}\n"
-                            f"{writer.source()}")
+            text = oracle.difference(found, expected, close=(1e-6, 0.0))
+        if text:
+            return f"seed {seed}, call {call}: {text}\n{found}\n{expected}\n{writer.source()}"
     past = [line.split() for line in made[0].explain().history if "floating-point" in line]
     counts["again"] += sum(int(words[0]) for words in past)
     return ""
 
 
-if __name__ == "__main__":
-    campaign(check, lambda seed: Writer(seed).source())
+GRAMMAR = Grammar(check=check)

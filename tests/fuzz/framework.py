@@ -20,7 +20,7 @@ import time
 import traceback
 import types
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -29,11 +29,20 @@ import numpy as np
 from npcompile import jit
 from npcompile.core.errors import Refused
 from tests.support import oracle
-from tests.support.oracle import Policy
 
 Counts = Counter[str]
 Space = dict[str, Any]  # the globals of a program
-Arguments = Callable[[int, Space], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Call:
+    """The arguments of a call, by position and by keyword."""
+
+    args: Sequence[Any]
+    named: Mapping[str, Any] = field(default_factory=dict)
+
+
+Arguments = Callable[[int, Space], Call | Sequence[Any] | None]
 
 
 @dataclass(frozen=True)
@@ -45,7 +54,7 @@ class Program:
     source
         Defines ``f``; this is what shrinks.
     args
-        Makes the arguments of a call anew, by its number and the program's globals.
+        Makes the arguments of a call, by its number and the program's globals; None: no call.
     seed
         Gives the same program again.
     setup
@@ -54,6 +63,8 @@ class Program:
         Names that the source finds: modules, functions.
     calls
         How often ``f`` is called.
+    policy
+        What need not be equal of these calls: fields of `Policy`.
     """
 
     source: str
@@ -62,10 +73,11 @@ class Program:
     setup: str = ""
     space: Mapping[str, Any] = field(default_factory=dict)
     calls: int = 4
+    policy: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self) -> Space:
         """Executes the source; the globals, with ``f``."""
-        space: Space = {"np": np, **self.space, "__name__": "program"}
+        space: Space = {"np": np, **self.space}
         exec(compile(self.setup, "<setup>", "exec"), space)
         exec(compile(self.source, f"<program {self.seed}>", "exec"), space)
         return space
@@ -76,14 +88,21 @@ class Way:
     """One way of running a function, and how it is compared with Python's."""
 
     decorate: Callable[[Any], Any]
-    policy: Policy = oracle.DEFAULT
+    policy: Mapping[str, Any] = field(default_factory=dict)
 
 
-MACHINE_CODE = Way(lambda function: jit(function, cache=False))
+def jitted(**options: Any) -> Way:
+    """Compiled with some options of ``jit``."""
+    # the reference backend has views of views
+    views = {"bases": False} if options.get("backend") == "reference" else {}
+    return Way(lambda function: jit(function, **options), views)
+
+
+COMPILED = {"compiled": jitted()}
 # the interpreter of programs tells floating-point errors of whole kernels
-REFERENCE = Way(lambda function: jit(function, cache=False, backend="reference"),
-                Policy(warnings=""))
-WAYS = {"machine code": MACHINE_CODE, "reference": REFERENCE}
+REFERENCE = Way(jitted(cache=False, backend="reference").decorate,
+                {"warnings": "", "bases": False})
+BOTH = {"machine code": jitted(cache=False), "reference": REFERENCE}
 
 
 @dataclass(frozen=True)
@@ -99,22 +118,25 @@ class Grammar:
     check
         In place of `run`: what differs in the program of a seed, or an empty string.
     setting
-        What holds while programs run, for example the least work for which threads are used.
+        What holds while the program of a seed runs, for example for which work threads are used.
+    note
+        Counts what the compiled function of a program that agrees is made of.
     """
 
     write: Callable[[int], Program] | None = None
-    ways: Mapping[str, Way] = field(default_factory=lambda: WAYS)
+    ways: Mapping[str, Way] = field(default_factory=lambda: COMPILED)
     check: Callable[[int, Counts], str] | None = None
-    setting: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
+    setting: Callable[[int], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
+    note: Callable[[Any, Program, Counts], None] = lambda compiled, program, counts: None
 
     def differs(self, seed: int, counts: Counts, shrinking: bool = False) -> str:
         """What differs in the program of a seed, with its source, or an empty string."""
-        with self.setting():
+        with self.setting(seed):
             if self.check is not None:
                 return self.check(seed, counts)
             assert self.write is not None
             program = self.write(seed)
-            text = run(program, self.ways, counts)
+            text = run(program, self.ways, counts, self.note)
             if not text:
                 return ""
             if shrinking:
@@ -126,32 +148,58 @@ class Grammar:
 # ------------------------------------------------------------------ running
 
 
-def run(program: Program, ways: Mapping[str, Way], counts: Counts) -> str:
+def run(
+    program: Program, ways: Mapping[str, Way], counts: Counts,
+    note: Callable[[Any, Program, Counts], None] | None = None
+) -> str:
     """The first difference between a way and Python, or an empty string."""
-    expected = list(outcomes(program, lambda function: function))
-    for name, way in ways.items():
+    expected = list(observed(program, lambda function: function))
+    for number, (name, way) in enumerate(ways.items()):
         made: list[Any] = []
 
         def decorate(function: Any, way: Way = way, made: list[Any] = made) -> Any:
             made.append(way.decorate(function))
             return made[-1]
 
-        for call, (got, want) in enumerate(zip(outcomes(program, decorate), expected)):
+        for call, (got, want) in enumerate(zip(observed(program, decorate), expected)):
+            if got is None or want is None:
+                continue
             counts["calls"] += 1
-            text = oracle.difference(got, want, way.policy)
+            text = oracle.difference(got, want, **{**way.policy, **program.policy})
             if text:
                 return f"call {call}, {name}: {text}"
-        tally(made[0], program, counts)
+        if not number:
+            tally(made[0], program, counts)
+            if note is not None:
+                note(made[0], program, counts)
     return ""
 
 
-def outcomes(program: Program, decorate: Callable[[Any], Any]) -> Iterator[oracle.Outcome]:
+def session(make: Callable[[Space], Iterator[Call | Sequence[Any]]]) -> Arguments:
+    """Arguments of calls that follow each other on the same objects: one iterator a program."""
+
+    def arguments(number: int, space: Space) -> Call | Sequence[Any]:
+        if number == 0:
+            space["__session__"] = make(space)
+        return next(space["__session__"])
+
+    return arguments
+
+
+def observed(
+    program: Program, decorate: Callable[[Any], Any]
+) -> Iterator[oracle.Outcome | None]:
     """The outcome of each call, with the program's own globals."""
     space = program.load()
     function = decorate(space["f"])
-    for call in range(program.calls):
+    for number in range(program.calls):
+        made = program.args(number, space)
+        if made is None:
+            yield None
+            continue
+        call = made if isinstance(made, Call) else Call(made)
         yield oracle.observe(
-            function, *program.args(call, space), world=lambda: data(space, program))
+            function, *call.args, world=lambda: data(space, program), **call.named)
 
 
 def data(space: Space, program: Program) -> Space:
@@ -168,10 +216,20 @@ def tally(compiled: Any, program: Program, counts: Counts) -> None:
         counts["compiled"] += bool(info and info.compiled)
         return
     counts["refused"] += 1
+    made = program.args(0, program.load())
+    call = made if isinstance(made, Call) else Call(made or ())
     with contextlib.suppress(Refused):
-        found = compiled.explain(*program.args(0, program.load())).refusal
+        found = compiled.explain(*call.args, **call.named).refusal
         if found:
             counts[f"reason: {found.construct}: {found.reason}"[:100]] += 1
+
+
+def checked(grammar: Grammar, seeds: Iterable[int]) -> Counts:
+    """Asserts that no program of these seeds differs; what was counted."""
+    counts: Counts = Counter()
+    wrong = [text for seed in seeds if (text := grammar.differs(seed, counts))]
+    assert not wrong, "\n".join(wrong)
+    return counts
 
 
 # ------------------------------------------------------------------ shrinking

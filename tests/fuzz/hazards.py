@@ -1,19 +1,16 @@
 """Random programs out of what goes wrong: flags under masks, casts that NumPy refuses, views that
 overlap, integers of several widths, bounds and steps that only the run knows, exits out of nested
 loops after writes, scalars of narrow dtypes.
-
-``python -m tests.fuzz.hazards SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
-from tests.fuzz.calls import MORE, check, written
+from tests.fuzz.calls import MORE, calls, written
+from tests.fuzz.framework import Grammar
 from tests.fuzz.idioms import OWN, IdiomWriter
-from tests.fuzz.programs import HELPERS, Program, main
+from tests.fuzz.programs import HELPERS
 
 MINE = '''
 def search(v, limit):
@@ -303,11 +300,4 @@ class HazardWriter(IdiomWriter):
         )]
 
 
-def program(seed: int) -> Program:
-    """The program of a seed."""
-    return written(seed, HazardWriter)
-
-
-if __name__ == "__main__":
-    np.set_printoptions(precision=4)
-    main(HazardWriter, program, check)
+GRAMMAR = Grammar(lambda seed: calls(written(seed, HazardWriter)))

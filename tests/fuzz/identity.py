@@ -1,20 +1,16 @@
 """Random programs that hand numbers on, compiled and plain: what they return, store and give to
 Python are the same objects, and ``is`` says the same.
-
-``python -m tests.fuzz.identity SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.parallel_loops import campaign
+from tests.fuzz.framework import Counts, Grammar, Program
 
 NUMBERS: tuple[Any, ...] = (
     2.5e7, math.inf, math.nan, -0.0, 0.0, 1 << 40, -300, 1.5 + 2j, np.float64(2.5), np.float32(1.5),
@@ -93,20 +89,6 @@ def write(seed: int) -> str:
     return Writer(seed).text()
 
 
-def told(value: Any, known: dict[int, int], joins: bool) -> Any:
-    """Which objects something consists of, numbered as they are met; with ``joins``, their values.
-    """
-    if isinstance(value, (tuple, list)):
-        return [told(item, known, joins) for item in value]
-    if isinstance(value, dict):
-        return [(key, told(item, known, joins)) for key, item in value.items()]
-    if isinstance(value, Holder):
-        return told(vars(value), known, joins)
-    single = type(value) in (int, bool, str, np.bool_, np.ndarray)
-    number = 0 if joins or single else known.setdefault(id(value), len(known))
-    return number, repr(value)
-
-
 def arguments(rng: random.Random) -> tuple[Any, ...]:
     """Numbers some of which are one object."""
     pool = [rng.choice(NUMBERS) for _ in range(rng.randint(1, 3))]
@@ -115,35 +97,21 @@ def arguments(rng: random.Random) -> tuple[Any, ...]:
     return x, y, Holder(*held[:2]), held[2:4], {"k": held[4]}, {}, a
 
 
-def check(seed: int, counts: Counter[str]) -> str:
-    """What differs in one program, with its text."""
-    writer = Writer(seed)
+def program(seed: int) -> Program:
+    """The program with its calls, whose numbers are one object here and there."""
+    writer, rng = Writer(seed), random.Random(seed)
     text = writer.text()
-    space: dict[str, Any] = {"np": np, "OUT": float("3.5e7")}
-    exec(compile(text, f"<{seed}>", "exec"), space)
-    plain = space["f"]
-    compiled = jit(plain)
-    rng = random.Random(seed)
     kinds = [rng.randrange(3) for _ in range(CALLS)]
-    for k in kinds:
-        outcomes = []
-        for f in (plain, compiled):
-            args = arguments(random.Random(1000 * seed + k))
-            known: dict[int, int] = {}
-            told(args, known, False)
-            try:
-                result = f(*args)
-            except Exception as error:
-                result = repr(error)
-            told(result, known, False)
-            outcomes.append((told(result, known, writer.joins), told(args, known, writer.joins)))
-        if outcomes[0] != outcomes[1]:
-            return f"seed {seed}:\n{text}\nplain    {outcomes[0]}\ncompiled {outcomes[1]}"
-    shown = str(compiled.explain()) if hasattr(compiled, "explain") else ""
+    return Program(
+        text, lambda call, space: arguments(random.Random(1000 * seed + kinds[call])), seed,
+        space={"OUT": float("3.5e7")}, calls=CALLS, policy={"numbers": not writer.joins})
+
+
+def note(compiled: Any, program: Program, counts: Counts) -> None:
+    """Counts what runs whole, in parts and in Python."""
+    shown = str(compiled.explain())
     for word in ("compiled whole", "in regions", "runs in Python"):
         counts[word] += word in shown.partition("\n")[0]
-    return ""
 
 
-if __name__ == "__main__":
-    campaign(check, write)
+GRAMMAR = Grammar(program, note=note)

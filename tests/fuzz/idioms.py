@@ -2,18 +2,15 @@
 negative sign, chains of ``np.where``, masks on the left of augmented assignments, ``out=`` that
 overlaps, results by name, unsigned arithmetic with negative numbers, narrow dtypes side by side,
 exceptions after writes, loops over rows with several exits, closures that count.
-
-``python -m tests.fuzz.idioms SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from tests.fuzz.calls import MORE, CallWriter, check, written
-from tests.fuzz.programs import HELPERS, Program, main
+from tests.fuzz.calls import MORE, CallWriter, calls, written
+from tests.fuzz.framework import Grammar
+from tests.fuzz.programs import HELPERS
 
 OWN = '''
 from collections import namedtuple
@@ -382,11 +379,4 @@ class IdiomWriter(CallWriter):
         )
 
 
-def program(seed: int) -> Program:
-    """The program of a seed."""
-    return written(seed, IdiomWriter)
-
-
-if __name__ == "__main__":
-    np.set_printoptions(precision=4)
-    main(IdiomWriter, program, check)
+GRAMMAR = Grammar(lambda seed: calls(written(seed, IdiomWriter)))

@@ -1,4 +1,4 @@
-"""Random loops that a signal's handler ends: ``python -m tests.fuzz.interrupts SEED COUNT``.
+"""Random loops that a signal's handler ends.
 
 The first element of an array counts the iterations.  What variables and arrays, the function's own
 too, hold where the handler raises must be what they hold in the plain function when it comes to
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from npcompile import jit
+from tests.fuzz.framework import Counts, Grammar
 
 MANY = 10**13  # iterations that no call comes to
 SIZE = 24
@@ -152,16 +153,9 @@ def compared(
     return f"iteration {turns}, line {line}: {variables}, {left}\nPython has {seen}\n{text}"
 
 
-def main(seed: int, count: int) -> int:
-    wrong = 0
-    for k in range(seed, seed + count):
-        said = differs(k)
-        if said is not None:
-            wrong += 1
-            print(f"seed {k}: {said}", flush=True)
-    print(f"{count} programs, {wrong} differ")
-    return wrong
+def check(seed: int, counts: Counts) -> str:
+    """What is wrong with the program of a seed, or an empty string."""
+    return differs(seed) or ""
 
 
-if __name__ == "__main__":
-    sys.exit(bool(main(*map(int, sys.argv[1:]))))
+GRAMMAR = Grammar(check=check)

@@ -1,20 +1,14 @@
 """Random programs that name iterators and take items here and there, compiled and plain.
-
-``python -m tests.fuzz.iterators SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import copy
 import random
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.containers import main, tally
-from tests.fuzz.programs import difference, run
+from tests.fuzz.framework import Grammar, Program
 
 SOURCES = (
     "iter(a)", "iter(p)", "iter(range(n + 4))", "enumerate(a)", "zip(a, p)", "reversed(p)",
@@ -91,20 +85,9 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
     return [(rng.random(m), [0.5, 1.5, 2.5][: m % 4], m - 4) for m in (9, 9, 5, 4, 7)]
 
 
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """What differs in a program, or an empty string."""
-    source = write(seed)
-    space: dict[str, Any] = {"np": np}
-    exec(compile(source, f"<iterators {seed}>", "exec"), space)
-    compiled, args = jit(space["f"]), arguments(seed)
-    for k, given in enumerate(args):
-        got, want = (run(call, dict(zip("apn", copy.deepcopy(given))))
-                     for call in (compiled, space["f"]))
-        if text := difference(got, want):
-            return f"seed {seed}, call {k}: {text}\n{source}"
-    tally(compiled, args[0], counts, reasons)
-    return ""
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    return Program(write(seed), lambda call, space: arguments(seed)[call], seed, calls=5)
 
 
-if __name__ == "__main__":
-    main(check)
+GRAMMAR = Grammar(program)

@@ -4,22 +4,17 @@ Attributes, and items of dictionaries and lists, are there before, or a turn of 
 arrays have several names, change them, and are written in place; calls end in the middle.  Results,
 all attributes in their order, and which names mean one array are compared with plain Python, call
 after call on the same objects.
-
-``python -m tests.fuzz.layers SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
 import random
-import warnings
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.parallel_loops import campaign
+from tests.fuzz.framework import Counts, Grammar, Program, session
 
 CALLS = 9
 SPACE = """
@@ -134,72 +129,23 @@ def arguments(part: Callable[[Any], Any], seed: int) -> list[Any]:
     return [p, q, [p, q], x, y, 3, rng.randint(0, 4)]
 
 
-def told(things: list[Any]) -> list[str]:
-    """All that can be seen from things: values, and which of them are one object or memory."""
-    arrays: list[np.ndarray] = []
-    found: dict[int, int] = {}
-    lines: list[str] = []
+def program(seed: int) -> Program:
+    """The program with calls on the same objects, now and then on others."""
 
-    def see(value: Any) -> str:
-        if isinstance(value, (bool, int, float, str, type(None), np.generic)):
-            return repr(value)
-        if id(value) in found:
-            return f"#{found[id(value)]}"
-        found[id(value)] = number = len(found)
-        keep.append(value)
-        if isinstance(value, np.ndarray):
-            shared = [k for k, other in enumerate(arrays) if np.shares_memory(value, other)]
-            arrays.append(value)
-            what = (value.dtype.str, value.strides, value.flags.writeable, value.tobytes().hex())
-            lines.append(f"#{number} {what} {shared}")
-        elif isinstance(value, dict):
-            lines.append(f"#{number} {[(k, see(v)) for k, v in value.items()]}")
-        elif isinstance(value, (list, tuple)):
-            lines.append(f"#{number} {[see(v) for v in value]}")
-        else:
-            lines.append(f"#{number} {type(value).__name__} {see(vars(value))}")
-        return f"#{number}"
+    def calls(space: dict[str, Any]) -> Iterator[list[Any]]:
+        rng, args = random.Random(seed), arguments(space["Part"], seed)
+        for call in range(CALLS):
+            yield args
+            args[5], args[6] = rng.choice([0, 1, 2, 3, 4, 5, 6]), rng.randint(0, 4)
+            if rng.random() < 0.3:
+                args = arguments(space["Part"], seed + (call if rng.random() < 0.5 else 0))
 
-    keep: list[Any] = []
-    lines.append(" ".join(map(see, things)))
-    return lines
+    return Program(SPACE + write(seed), session(calls), seed, calls=CALLS, policy={"warnings": ""})
 
 
-def outcomes(function: Any, part: Any, seed: int) -> list[list[str]]:
-    """What is seen after each of some calls with the same objects, now and then with others."""
-    rng, args, found = random.Random(seed), arguments(part, seed), []
-    for call in range(CALLS):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                result = function(*args)
-            except (ValueError, IndexError, ZeroDivisionError, AttributeError, TypeError,
-                    KeyError, RuntimeError) as error:
-                result = repr(error)
-        found.append(told([result, *args]))
-        args[5], args[6] = rng.choice([0, 1, 2, 3, 4, 5, 6]), rng.randint(0, 4)
-        if rng.random() < 0.3:
-            args = arguments(part, seed + (call if rng.random() < 0.5 else 0))
-    return found
+def note(compiled: Any, program: Program, counts: Counts) -> None:
+    """Counts programs that never go back to Python."""
+    counts["whole" if not compiled.cache_info().fallbacks else "part"] += 1
 
 
-def check(seed: int, counts: Counter[str]) -> str:
-    """What differs in a program, or an empty string."""
-    source, both = SPACE + write(seed), []
-    for decorate in (jit, lambda f: f):
-        space: dict[str, Any] = {"np": np}
-        exec(compile(source, f"<program{seed}>", "exec"), space)
-        function = decorate(space["f"])
-        both.append(outcomes(function, space["Part"], seed))
-        if decorate is jit:
-            counts["compiled" if function.cache_info().compiled else "refused"] += 1
-            counts["whole" if not function.cache_info().fallbacks else "part"] += 1
-    for k, (got, want) in enumerate(zip(*both, strict=True)):
-        if got != want:
-            lines = [f"    {a}\n    {b}" for a, b in zip(got, want) if a != b]
-            return f"seed {seed}, call {k}:\n" + "\n".join(lines[:3]) + "\n" + write(seed)
-    return ""
-
-
-if __name__ == "__main__":
-    campaign(check, write)
+GRAMMAR = Grammar(program, note=note)

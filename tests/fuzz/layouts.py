@@ -3,19 +3,19 @@
 0, 0-d, strided, reversed, repeated, with new axes, overlapping one another.
 
 Strides, flags and what shares memory are compared beside values, dtypes and mutated arguments.
-
-``python -m tests.fuzz.layouts SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tests.fuzz.programs import Outcome, Program, Writer, _try, difference, main, run
+from tests.fuzz import framework, programs
+from tests.fuzz.framework import Grammar
+from tests.fuzz.programs import Program, Writer, _try
 
 KINDS = ("float64", "float64", "float64", "float32", "int64", "uint8", "complex128", "bool")
 #: shapes, of which ``n`` is the size of a call
@@ -257,41 +257,20 @@ def write(seed: int) -> Program:
     return program
 
 
-def check(program: Program, decorate: Any) -> str:
-    """Runs a program plain and decorated; what differs, or an empty string."""
-    compiled = decorate(program.function())
-    for variant, size in enumerate((5, 5, 1, 2, 8)):
+def calls(program: Program) -> framework.Program:
+    """The program with its calls; the arguments of some sizes do not exist."""
+    made = programs.calls(program, (5, 5, 1, 2, 8))
+
+    def arguments(call: int, space: dict[str, Any]) -> Any:
         try:
-            arguments = [program.arguments(size, variant) for _ in range(2)]
+            return made.args(call, space)
         except (ValueError, IndexError):
-            continue
-        want = run(program.function(), arguments[0])
-        got = run(compiled, arguments[1])
-        for outcome in (got, want):  # NumPy 2.5 deprecates a.shape = n
-            outcome.warned = [w for w in outcome.warned if w[0] is not DeprecationWarning]
-        text = difference(got, want)
-        if "sliding_window_view" not in program.source:  # as_strided keeps objects between
-            text = text or _bases(got, want)
-        if text:
-            return f"seed {program.seed}, size {size}, call {variant}: {text}\n{program.source}"
-    return ""
+            return None
+
+    # as_strided keeps objects between; NumPy 2.5 deprecates a.shape = n
+    policy = {"bases": "sliding_window_view" not in program.source,
+              "ignored": ("DeprecationWarning",)}
+    return replace(made, args=arguments, policy=policy)
 
 
-def _bases(got: Outcome, want: Outcome) -> str:
-    """Views are of the arguments of which NumPy's are."""
-    for k, (ours, theirs) in enumerate(zip(_arrays(got), _arrays(want), strict=True)):
-        bases = [[name for name, value in outcome.arguments.items() if array.base is value]
-                 for outcome, array in ((got, ours), (want, theirs))]
-        if bases[0] != bases[1]:
-            return f"result {k}: a view of {bases[0]} instead of {bases[1]}"
-    return ""
-
-
-def _arrays(outcome: Outcome) -> list[np.ndarray]:
-    found = outcome.result if isinstance(outcome.result, tuple) else (outcome.result,)
-    return [value for value in found if isinstance(value, np.ndarray)]
-
-
-if __name__ == "__main__":
-    np.set_printoptions(precision=4)
-    main(LayoutWriter, write, check)
+GRAMMAR = Grammar(lambda seed: calls(write(seed)))

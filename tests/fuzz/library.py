@@ -1,18 +1,16 @@
 """Random functions that call NumPy's and SciPy's functions with odd arguments: iterations that go
 on until nothing changes, axes that are not there, empty and special arrays, numbers of wrong types.
 
-``python -m tests.fuzz.library SEED COUNT`` runs some of them, compiled and plain.  A program that
-does not end within the time that the plain function and compiling take is a difference, too.
+A program that does not end within the time that the plain function and compiling take is a
+difference, too.
 """
 
 from __future__ import annotations
 
+import copy
 import random
 import re
 import signal
-import sys
-import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,6 +26,8 @@ import scipy.special
 import scipy.stats
 
 import npcompile
+from tests.fuzz.framework import Counts, Grammar
+from tests.support import oracle
 
 #: calls; ``{...}`` stands for an odd argument of the pool of that name
 CALLS = re.split(r"\n| {2,}", """
@@ -147,35 +147,7 @@ def _late(number: int, frame: Any) -> None:
     raise TimeoutError("it does not end")
 
 
-def outcome(function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
-    """The result or error of a call and its arguments after it; the classes of its warnings."""
-    copies = [np.copy(arg) if isinstance(arg, np.ndarray) else arg for arg in given]
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        try:
-            result = function(*copies)
-        except Exception as error:  # compared, whatever it is
-            result = type(error), str(error)
-    return [result, *copies], {(w.category, w.lineno) for w in heard if "<library" in w.filename}
-
-
-def alike(got: Any, want: Any) -> bool:
-    """Whether two outcomes have the same types and the same numbers, but for rounding."""
-    if type(got) is not type(want):
-        return False
-    if isinstance(want, (tuple, list)):
-        return len(got) == len(want) and all(map(alike, got, want))
-    if isinstance(want, (np.ndarray, np.generic)) and want.dtype.kind in "fc":
-        same = got.dtype == want.dtype and got.shape == want.shape
-        return same and np.allclose(got, want, 1e-5, 1e-12, equal_nan=True)
-    if isinstance(want, np.ndarray):
-        return got.dtype == want.dtype and np.array_equal(got, want)
-    if isinstance(want, float):
-        return bool(np.isclose(got, want, equal_nan=True))
-    return got is want or repr(got) == repr(want)
-
-
-def run(seed: int) -> str:
+def check(seed: int, counts: Counts) -> str:
     """The difference that compiling makes to one program, or nothing."""
     rng = random.Random(seed)
     source = written(rng)
@@ -188,21 +160,19 @@ def run(seed: int) -> str:
     try:
         for given in (first, first, second):
             signal.alarm(LONGEST)
-            (want, said), (got, told) = outcome(plain, given), outcome(fast, given)
-            if not alike(got, want) or said != told:
-                return f"seed {seed}:\n{source}  want {want} {said}\n  got  {got} {told}"
+            want, got = (oracle.observe(f, *copy.deepcopy(given)) for f in (plain, fast))
+            text = oracle.difference(got, want, close=(1e-5, 1e-12), warnings="")
+            if text or heard(got) != heard(want):
+                return f"seed {seed}: {text or (heard(got), heard(want))}\n{source}"
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
     return ""
 
 
-def main() -> None:
-    first, count = map(int, sys.argv[1:])
-    differ = [found for seed in range(first, first + count) if (found := run(seed))]
-    print("\n".join(differ))
-    print(f"{count} run, {len(differ)} differ")
+def heard(outcome: oracle.Outcome) -> set[tuple[str, int]]:
+    """The classes and lines of the warnings about the program's own lines."""
+    return {(category, line) for category, _, line, file in outcome.warned if "<library" in file}
 
 
-if __name__ == "__main__":
-    main()
+GRAMMAR = Grammar(check=check)

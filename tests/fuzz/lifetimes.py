@@ -1,21 +1,20 @@
 """Random functions over objects whose classes have finalizers, ``__getattr__`` and properties: what
 is called, in which order, and when each object dies, are Python's.  What the first call of a kind
 was given may live until the next garbage collection, which here comes after each call.
-
-``python -m tests.fuzz.lifetimes SEED COUNT`` runs some of them, compiled and plain.
 """
 
 from __future__ import annotations
 
 import gc
 import random
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import npcompile
+from tests.fuzz.framework import Counts, Grammar
+from tests.support import oracle
 
 CLASSES = '''
 class Mortal:
@@ -167,7 +166,7 @@ def is_death(told: Any) -> bool:
     return isinstance(told, tuple) and isinstance(told[0], str) and told[0] == "del"
 
 
-def run(seed: int) -> str:
+def check(seed: int, counts: Counts) -> str:
     """The difference that compiling makes to one program, or nothing."""
     source = Writer(seed).write()
     rng = random.Random(seed)
@@ -178,19 +177,8 @@ def run(seed: int) -> str:
     plain, fast = scope(source, seed), scope(source, seed)
     want = seen(plain, plain["f"], calls)
     got = seen(fast, npcompile.jit(fast["f"], cache=False), calls)
-    if repr(got) == repr(want):
-        return ""
-    place = next((n for n, (p, q) in enumerate(zip(want, got)) if repr(p) != repr(q)), -1)
-    return (f"seed {seed}: {kinds}, {others}\n{source}  want {want[max(place - 3, 0): place + 4]}\n"
-            f"  got  {got[max(place - 3, 0): place + 4]}")
+    text = oracle.difference(got, want)
+    return text and f"seed {seed}: {kinds}, {others}: {text}\n{source}  want {want}\n  got {got}"
 
 
-def main() -> None:
-    first, count = map(int, sys.argv[1:])
-    differ = [found for seed in range(first, first + count) if (found := run(seed))]
-    print("\n".join(differ))
-    print(f"{count} run, {len(differ)} differ")
-
-
-if __name__ == "__main__":
-    main()
+GRAMMAR = Grammar(check=check)

@@ -2,21 +2,16 @@
 
 Each is compiled once and compared with plain Python for ranges of many lengths, as machine code and
 on the reference backend: results, changed arguments, exceptions, warnings.
-
-``python -m tests.fuzz.min_max_loops SEED COUNT`` prints the first differences and how many
-loops took several numbers in turn.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.parallel_loops import campaign, differing
+from tests.fuzz.framework import BOTH, Counts, Grammar, Program
 
 LENGTHS = (24, 0, 1, 2, 3, 4, 5, 8, 9, 17)
 PART = ".part"
@@ -104,23 +99,16 @@ def arguments(seed: int, length: int) -> list[Any]:
     return [t, a, b, rng.integers(-2, 3, n) / 2, length]
 
 
-def check(seed: int, counts: Counter[str]) -> str:
-    """Runs one program; what differs, or an empty string."""
-    source = write(seed)
-    scope: dict[str, Any] = {"np": np}
-    exec(compile(source, f"<extremes {seed}>", "exec"), scope)
-    function = scope["f"]
-    ways = {"machine code": jit(function, cache=False),
-            "backwards": jit(function, cache=False, backend="reference")}
-    program = ways["machine code"].lower(*arguments(seed, LENGTHS[0])).executable.program
-    counts["in parts"] += any(PART in buffer.name for buffer in program.buffers)
-    for k, length in enumerate(LENGTHS):
-        counts["runs"] += len(ways)
-        text = differing(function, ways, arguments(seed + k, length))
-        if text:
-            return f"seed {seed}, length {length}, {text}\n{source}"
-    return ""
+def program(seed: int) -> Program:
+    """The program with ranges of all lengths."""
+    return Program(write(seed), lambda call, space: arguments(seed + call, LENGTHS[call]), seed,
+                   calls=len(LENGTHS), policy={"nans": True})
 
 
-if __name__ == "__main__":
-    campaign(check, write)
+def note(compiled: Any, program: Program, counts: Counts) -> None:
+    """Counts loops that look for an extreme in parts."""
+    lowered = compiled.lower(*program.args(0, {})).executable.program
+    counts["in parts"] += any(PART in buffer.name for buffer in lowered.buffers)
+
+
+GRAMMAR = Grammar(program, BOTH, note=note)

@@ -1,21 +1,15 @@
 """Random programs with lists of equally long lists that they write into, compiled and plain.
-
-``python -m tests.fuzz.nested_lists SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import copy
 import random
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.containers import main, tally
-from tests.fuzz.programs import difference, run
+from tests.fuzz.framework import Grammar, Program
 
 INTS = ("i", "k", "k + 1", "len(t)", "j * 2", "len(t[i])")
 FLOATS = ("s * 0.5", "float(a[j % 6])", "0.25", "a[j % 6]")
@@ -140,24 +134,9 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
     return [(rng.random(6).round(2), m, n) for m, n in SIZES]
 
 
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """What differs in a program, or an empty string."""
-    source = write(seed)
-    space: dict[str, Any] = {"np": np}
-    exec(compile(source, f"program{seed}", "exec"), space)
-    plain = space["f"]
-    compiled = jit(plain)
-    for k, args in enumerate(arguments(seed)):
-        got, want = (
-            run(call, {str(j): x for j, x in enumerate(copy.deepcopy(args))})
-            for call in (compiled, plain)
-        )
-        text = difference(got, want)
-        if text:
-            return f"seed {seed}, call {k}: {text}\n{source}"
-    tally(compiled, arguments(seed)[0], counts, reasons)
-    return ""
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    return Program(write(seed), lambda call, space: arguments(seed)[call], seed, calls=len(SIZES))
 
 
-if __name__ == "__main__":
-    main(check)
+GRAMMAR = Grammar(program)

@@ -1,8 +1,6 @@
 """Random programs on numbers: Python's and NumPy's side by side, integers that overflow, zeros as
 divisors, NaN to integers, shifts, powers, conversions, loops with several exits, ``try``, regions
 of ``np.errstate``, elements of arrays of every dtype.
-
-``python -m tests.fuzz.numbers SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
@@ -15,7 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tests.fuzz.programs import DTYPES, Program, Writer, _try, check, main, make
+from tests.fuzz.framework import Grammar
+from tests.fuzz.programs import DTYPES, Program, Writer, _try, calls, make
 
 INTS = (0, 1, -1, 2, 3, 5, 7, -4, 10, 100, -128, 255, 256, 2**31, -(2**31), 2**53 + 1, 2**62,
         -(2**63), 2**63 - 1, 2**63, 2**64, -(2**70))
@@ -322,10 +321,6 @@ def written(seed: int) -> Program:
     return program
 
 
-def checked(program: Program, decorate: Any) -> str:
-    """What differs in calls with numbers of the same kinds and of others."""
-    return check(program, decorate, (7, 7, 5, 7, 6, 7, 5))
-
-
-if __name__ == "__main__":
-    main(NumberWriter, written, checked)
+#: the numbers of the first calls are of the same kinds
+SIZES = (7, 7, 5, 7, 6, 7, 5)
+GRAMMAR = Grammar(lambda seed: calls(written(seed), SIZES))

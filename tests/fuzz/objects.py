@@ -1,7 +1,5 @@
 """Random programs over objects of users' classes, which change between calls: attributes get other
 types, go away or become one object, methods and properties are replaced, objects change class.
-
-``python -m tests.fuzz.objects SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
@@ -9,8 +7,8 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from tests.fuzz.parallel_loops import campaign
-from tests.support.scripts import difference
+from tests.fuzz.framework import Grammar
+from tests.support.scripts import differs
 
 CALLS = 14
 SPACE = """
@@ -191,9 +189,8 @@ def write(seed: int) -> str:
 def check(seed: int, counts: Counter[str]) -> str:
     """What differs in a program, or an empty string."""
     source = write(seed)
-    text = difference(SPACE + source, counts)
+    text = differs(SPACE + source, counts)
     return text and f"seed {seed}: {text}\n{source}"
 
 
-if __name__ == "__main__":
-    campaign(check, write)
+GRAMMAR = Grammar(check=check)

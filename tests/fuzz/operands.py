@@ -1,8 +1,6 @@
 """Single operations of NumPy's and Python's on operands of every kind, most of which they were not
 made for: numbers of each type, arrays of each rank, order and byte order, lists, None.  Results
 with their types, layouts and memory, mutated arguments, errors and warnings are Python's.
-
-``python -m tests.fuzz.operands SEED COUNT`` runs some of them.
 """
 
 from __future__ import annotations
@@ -11,14 +9,14 @@ import linecache
 import math
 import random
 import re
-import sys
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import npcompile
+from tests.fuzz.framework import Counts, Grammar
+from tests.support import oracle
 
 #: of ``x``, an operand of any kind; the others are arrays (``others``)
 ALONE = re.split(r"\n| {2,}", """
@@ -356,56 +354,20 @@ def written(text: str) -> Callable[..., Any]:
     return function
 
 
-def shown(value: Any, x: Any, digits: bool) -> Any:
-    """What can be seen of a value."""
-    if isinstance(value, np.ndarray):
-        shared = isinstance(x, np.ndarray) and bool(np.shares_memory(value, x))
-        strides = value.strides if value.size else None  # without elements: docs/differences.md
-        seen = (value is x, value.dtype.str, value.shape, strides, value.flags.writeable, shared)
-        return (*seen, repr(value.tolist())) if digits else seen
-    if isinstance(value, (tuple, list)):
-        return type(value), [shown(item, x, digits) for item in value]
-    if isinstance(value, dict):
-        return type(value), [shown(item, x, digits) for pair in value.items() for item in pair]
-    if isinstance(value, Iterator):
-        return type(value), [shown(item, x, digits) for item in value]
-    return type(value), repr(value) if digits else None
-
-
-def outcome(function: Callable[..., Any], kind: str, digits: bool) -> Any:
-    x, beside = operands()[kind], others()
-    with warnings.catch_warnings(record=True) as heard:
-        warnings.simplefilter("always")
-        try:
-            result = shown(function(x, **beside), x, digits)
-        except Exception as error:  # compared, whatever it is
-            result = type(error), str(error)
-    told = sorted({(w.category.__name__, str(w.message), w.lineno) for w in heard})
-    return result, told, shown([x, *beside.values()], None, digits)
-
-
-def run(seed: int) -> str:
+def check(seed: int, counts: Counts) -> str:
     """The difference that an operation makes on a kind of operand, or nothing."""
     rng = random.Random(seed)
     text = rng.choice([*ALONE, *BESIDE, *STATEMENTS])
     kind = rng.choice(list(operands()))
     plain = written(text)
     fast = npcompile.jit(plain)
-    digits = not ROUNDED.search(text)
-    want = outcome(plain, kind, digits)
+    close = (1e-5, 1e-7) if ROUNDED.search(text) else None
+    want = oracle.observe(plain, operands()[kind], **others())
     for _ in range(2):
-        got = outcome(fast, kind, digits)
-        if got != want:
-            return f"seed {seed}: {text} of {kind}\n  want {want}\n  got  {got}"
+        got = oracle.observe(fast, operands()[kind], **others())
+        if found := oracle.difference(got, want, close=close):
+            return f"seed {seed}: {text} of {kind}: {found}"
     return ""
 
 
-def main() -> None:
-    first, count = map(int, sys.argv[1:])
-    differ = [found for seed in range(first, first + count) if (found := run(seed))]
-    print("\n".join(differ))
-    print(f"{count} run, {len(differ)} differ")
-
-
-if __name__ == "__main__":
-    main()
+GRAMMAR = Grammar(check=check)

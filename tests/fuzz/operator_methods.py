@@ -1,21 +1,19 @@
 """Random objects of classes that answer operators by code of their own, compiled and plain: the
 results are the same, and what they are asked is asked as often.
-
-``python -m tests.fuzz.operator_methods SEED COUNT`` runs cases and prints the first differences.
 """
 
 from __future__ import annotations
 
 import collections
 import random
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from npcompile import jit
-from tests.fuzz.containers import main, tally
+from tests.fuzz.framework import Counts, Grammar
+from tests.support import oracle
 
 Point: Any = collections.namedtuple("Point", "a b c")
 HELD: tuple[Any, ...] = (
@@ -102,19 +100,14 @@ def made(held: Any, names: list[str]) -> Any:
         return None
 
 
-def outcomes(call: Callable[[Any, Any], Any], value: Any) -> list[tuple[str, int]]:
-    """What calls give or raise, and how many special methods have been called by then."""
-    CALLS[0], found = 1, []
-    for _ in range(3):
-        try:
-            text = repr(call(value, np.arange(3.0)))
-        except Exception as error:
-            text = f"{type(error).__name__}: {error}"
-        found.append((text, CALLS[0]))
-    return found
+def observed(call: Callable[[Any, Any], Any], value: Any) -> list[oracle.Outcome]:
+    """Calls, and how many special methods have been called by then."""
+    CALLS[0] = 1
+    return [oracle.observe(call, value, np.arange(3.0), world=lambda: list(CALLS))
+            for _ in range(3)]
 
 
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
+def check(seed: int, counts: Counts) -> str:
     """What differs in a case, or an empty string."""
     rng = random.Random(seed)
     k, names = rng.randrange(len(HELD)), rng.sample(METHODS, rng.choice((1, 1, 2)))
@@ -123,13 +116,11 @@ def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
         return ""
     for place in rng.sample(range(len(ASKED)), 6):
         compiled = jit(ASKED[place])
-        want, got = (outcomes(call, value) for call in (ASKED[place], compiled))
-        if want != got:
-            return f"seed {seed}, {names} of {HELD[k]!r}, question {place}: {got} for {want}"
-        CALLS[0] = 1
-        tally(compiled, (value, np.arange(3.0)), counts, reasons)
+        for got, want in zip(observed(compiled, value), observed(ASKED[place], value)):
+            if text := oracle.difference(got, want):
+                return f"seed {seed}, {names} of {HELD[k]!r}, question {place}: {text}"
+        counts["refused" if compiled.cache_info().refused else "compiled"] += 1
     return ""
 
 
-if __name__ == "__main__":
-    main(check)
+GRAMMAR = Grammar(check=check)

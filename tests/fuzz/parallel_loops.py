@@ -3,31 +3,24 @@
 Each is compared with plain Python: on the reference backend, which runs the turns of a parallel
 loop backwards, and as machine code on three threads; results, changed arguments, exceptions,
 warnings.
-
-``python -m tests.fuzz.parallel_loops SEED COUNT`` prints the first differences and how many
-loops ran on threads.
 """
 
 from __future__ import annotations
 
-import copy
-import hashlib
+import contextlib
 import random
-import sys
-import traceback
-import warnings
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-from npcompile import jit
 from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.program.ir import For, flat
 from npcompile.runtime.threads import pool
 from npcompile.schedule.loops import interruptible_loops
+from tests.fuzz.framework import BOTH, Counts, Grammar, Program
 
 LONG = 10  # lines from which on no further block begins
 
@@ -254,85 +247,31 @@ def arguments(q: int, seed: int) -> list[Any]:
             at, (5, 6, 1, 3)[q], (4, 6, 3)[q % 3], 0.25]
 
 
-def outcome(function: Callable[..., Any], args: list[Any]) -> tuple[Any, ...]:
-    args = copy.deepcopy(args)
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        try:
-            result: Any = function(*args)
-        except Exception as error:
-            result = type(error), str(error)
-    return bits(result), bits(args), sorted({str(w.message) for w in found})
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    return Program(write(seed), lambda call, space: arguments(call, seed), seed,
+                   "import math\nfrom npcompile import prange\n", policy={"nans": True})
 
 
-def bits(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return [bits(item) for item in value]
-    if isinstance(value, (np.ndarray, np.generic, float)):
-        array = np.asarray(value)
-        words = hashlib.sha1(array.tobytes()).hexdigest()[:6]
-        return type(value), array.dtype.char, array.shape, words
-    return type(value), value
+def note(compiled: Any, program: Program, counts: Counts) -> None:
+    """Counts loops, and those that run on threads."""
+    if not compiled.cache_info().refused:
+        body = compiled.lower(*program.args(0, {})).executable.program.body
+        loops = [s for s in flat(body) if isinstance(s, For)]
+        counts["loops"] += len(loops)
+        counts["on threads"] += sum(loop.parallel for loop in loops)
 
 
-def differing(function: Callable[..., Any], ways: dict[str, Callable[..., Any]],
-              args: Any) -> str:
-    """The first way that has another outcome than Python; warnings are those of machine code."""
-    want = outcome(function, args)
-    for name, compiled in ways.items():
-        got = outcome(compiled, args)
-        if got[:2] != want[:2] or (name == "machine code" and got[2] != want[2]):
-            return f"{name}: {got}\n  instead of {want}"
-    return ""
-
-
-def check(seed: int, counts: Counter[str]) -> str:
-    """Runs one program; what differs, or an empty string."""
-    source = write(seed)
-    scope: dict[str, Any] = {"np": np}
-    exec("import math\nfrom npcompile import prange\n", scope)
-    exec(compile(source, f"<turns {seed}>", "exec"), scope)
-    function = scope["f"]
-    ways = {"machine code": jit(function, cache=False),
-            "backwards": jit(function, cache=False, backend="reference")}
-    for q in range(4):
-        args = arguments(q, seed)
-        counts["runs"] += len(ways)
-        text = differing(function, ways, args)
-        if text:
-            return f"seed {seed}, call {q}, {text}\n{source}"
-    explained = ways["machine code"].explain(*arguments(0, seed))
-    if explained.refusal:
-        counts["refused"] += 1
-        return ""
-    program = ways["machine code"].lower(*arguments(0, seed)).executable.program
-    loops = [s for s in flat(program.body) if isinstance(s, For)]
-    counts["loops"] += len(loops)
-    counts["on threads"] += sum(loop.parallel for loop in loops)
-    return ""
-
-
-def campaign(check: Callable[[int, Counter[str]], str], source: Callable[[int], str]) -> None:
-    """Checks the programs of as many seeds as the command line says."""
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    counts: Counter[str] = Counter()
-    for seed in range(first, first + count):
-        try:
-            text = check(seed, counts)
-        except Exception:
-            text = f"seed {seed}: {traceback.format_exc()}\n{source(seed)}"
-        if text:
-            counts["differ"] += 1
-            print(text if counts["differ"] <= 3 else text.splitlines()[0][:100])
-    print(f"{count} programs", dict(counts))
-
-
-def main() -> None:
-    kernel_functions.PARALLEL_WORK = interruptible_loops.LEAST = 0  # threads for the smallest work
-    interruptible_loops.TIMES = 0
+@contextlib.contextmanager
+def threads(seed: int) -> Iterator[None]:
+    """Three threads, and for the smallest work."""
+    before = pool.get_num_threads()
     pool.set_num_threads(3)
-    campaign(check, write)
+    with (patch.object(kernel_functions, "PARALLEL_WORK", 0),
+          patch.object(interruptible_loops, "LEAST", 0),
+          patch.object(interruptible_loops, "TIMES", 0)):
+        yield
+    pool.set_num_threads(before)
 
 
-if __name__ == "__main__":
-    main()
+GRAMMAR = Grammar(program, BOTH, setting=threads, note=note)

@@ -4,24 +4,22 @@ Programs are made by running them: each candidate statement is executed on sampl
 if it works (or, seldom, where it ends the program by raising).  So every program is valid Python
 that does something, and its variables have known types while it is written.
 
-``python -m tests.fuzz.programs SEED COUNT`` runs programs and prints the first difference.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
-import os
 import random
 import re
-import sys
-import traceback
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+
+from tests.fuzz import framework
+from tests.fuzz.framework import Grammar
 
 HELPERS = '''
 def scale(v, factor=2.0):
@@ -516,183 +514,26 @@ def _undo(writer: Writer, saved: dict[str, Any]) -> bool:
     return True
 
 
-# ------------------------------------------------------------------ comparison
+# ------------------------------------------------------------------ running
 
 
-@dataclass
-class Outcome:
-    """All that a caller can see of a call."""
+def policy(program: Program) -> dict[str, Any]:
+    """What the calls of a program need not have in common with Python's.
 
-    result: Any = None
-    error: BaseException | None = None
-    arguments: dict[str, Any] = field(default_factory=dict)
-    warned: list[tuple[type, str, int]] = field(default_factory=list)
-    printed: str = ""
-
-
-
-def _categories(got: Outcome, want: Outcome) -> str:
-    """What differs in the kinds of warnings: their lines are a guess where a call that has drawn
-    random numbers can't be run again (docs/decisions/0002-floating-point-flags.md)."""
-    ours, theirs = ({text.split(" encountered")[0] for _, text, _ in o.warned} for o in (got, want))
-    return "" if ours == theirs else f"kinds of warnings {ours} instead of {theirs}"
+    The lines of warnings are a guess where a call that has drawn random numbers can't be run again
+    (docs/decisions/0002-floating-point-flags.md).
+    """
+    drawn = "g = np.random" in program.source
+    return {"signs": not EXTREMA.search(program.source),
+            "warnings": "categories" if drawn else "lines"}
 
 
-def run(function: Any, arguments: dict[str, Any]) -> Outcome:
-    """Calls a function and keeps everything visible."""
-    outcome = Outcome(arguments=arguments)
-    printed = contextlib.redirect_stdout(io.StringIO())
-    with printed as text, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            outcome.result = function(*arguments.values())
-        except Exception as error:
-            outcome.error = error
-    outcome.printed = text.getvalue()
-    outcome.warned = [(w.category, str(w.message), w.lineno) for w in caught]
-    return outcome
+def calls(program: Program, sizes: tuple[int, ...] = (7, 7, 12, 4)) -> framework.Program:
+    """The program with its calls, on arrays of several sizes."""
+    head, _, body = program.source.rpartition("\ndef f(")
+    return framework.Program(
+        f"def f({body}", lambda call, space: list(program.arguments(sizes[call], call).values()),
+        program.seed, head, calls=len(sizes), policy=policy(program))
 
 
-def difference(got: Outcome, want: Outcome, signs: bool = True) -> str:
-    """What differs between two outcomes, or an empty string; ``signs``: of zeros, too."""
-    if type(got.error) is not type(want.error) or str(got.error) != str(want.error):
-        return f"error {got.error!r} instead of {want.error!r}"
-    # the line of an UnboundLocalError depends on how often CPython 3.11 has run the function
-    unbound = isinstance(want.error, UnboundLocalError)
-    if got.error is not None and not unbound and _line(got.error) != _line(want.error):
-        return f"error at line {_line(got.error)} instead of {_line(want.error)}"
-    text = _value(got.result, want.result, "result", signs)
-    for name, value in want.arguments.items():
-        text = text or _value(got.arguments[name], value, f"argument {name}", signs)
-    if got.printed != want.printed:
-        text = text or f"printed {got.printed!r} instead of {want.printed!r}"
-    text = text or _aliasing(got, want)
-    if not text and set(got.warned) != set(want.warned):  # not how often: docs/differences.md
-        text = f"warnings {set(got.warned)} instead of {set(want.warned)}"
-    return text
-
-
-def _line(error: BaseException) -> int:
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename[0] == "<"]
-    return frames[-1].lineno or 0 if frames else 0
-
-
-def _value(got: Any, want: Any, where: str, signs: bool) -> str:
-    if type(got) is not type(want):
-        return f"{where}: type {type(got)} instead of {type(want)}"
-    if isinstance(want, np.ndarray):
-        for name in ("dtype", "shape"):
-            if getattr(got, name) != getattr(want, name):
-                return f"{where}: {name} {getattr(got, name)} instead of {getattr(want, name)}"
-        if want.size and got.strides != want.strides:
-            return f"{where}: strides {got.strides} instead of {want.strides}"
-    if isinstance(want, (np.ndarray, np.generic, float, complex)):
-        if not same_bits(np.asarray(got), np.asarray(want), signs):
-            return f"{where}: {got!r} instead of {want!r}"
-        return ""
-    if isinstance(want, (list, tuple)):
-        if len(got) != len(want):
-            return f"{where}: length {len(got)} instead of {len(want)}"
-        parts = (_value(g, w, f"{where}[{k}]", signs) for k, (g, w) in enumerate(zip(got, want)))
-        return next(filter(None, parts), "")
-    if isinstance(want, dict):
-        return _value(list(got.items()), list(want.items()), where, signs)
-    return "" if got == want else f"{where}: {got!r} instead of {want!r}"
-
-
-
-def same_bits(got: np.ndarray, want: np.ndarray, signs: bool = True) -> bool:
-    """Equal, with signs of zeros; every NaN equals every other."""
-    if want.dtype.kind == "c":
-        return same_bits(got.real, want.real, signs) and same_bits(got.imag, want.imag, signs)
-    if want.dtype.kind != "f":
-        return bool(np.array_equal(got, want))
-    nan = np.isnan(want)
-    return bool(
-        np.array_equal(nan, np.isnan(got))
-        and np.array_equal(got[~nan], want[~nan])
-        and (not signs or np.array_equal(np.signbit(got[~nan]), np.signbit(want[~nan])))
-    )
-
-
-def _aliasing(got: Outcome, want: Outcome) -> str:
-    """The same pairs of objects are identical, and the same pairs share memory."""
-    ours, theirs = _objects(got), _objects(want)
-    for i in range(len(theirs)):
-        for j in range(i):
-            if (ours[i] is ours[j]) != (theirs[i] is theirs[j]):
-                return f"identity of results {j} and {i} differs"
-            if list in (type(theirs[i]), type(theirs[j])):
-                continue
-            shared = np.shares_memory(theirs[i], theirs[j])
-            if np.shares_memory(ours[i], ours[j]) != shared:
-                return f"results {j} and {i} {'do not ' * shared}share memory"
-    return ""
-
-
-def _objects(outcome: Outcome) -> list[Any]:
-    """The arrays and lists of an outcome."""
-    found: list[Any] = []
-
-    def walk(value: Any) -> None:
-        if isinstance(value, (np.ndarray, list)):
-            found.append(value)
-        if isinstance(value, (list, tuple)):
-            for item in value:
-                walk(item)
-        elif isinstance(value, dict):
-            walk(list(value.values()))
-
-    walk(list(outcome.arguments.values()))
-    walk(outcome.result)
-    return found
-
-
-def check(program: Program, decorate: Any, sizes: tuple[int, ...] = (7, 7, 12, 4)) -> str:
-    """Runs a program plain and decorated on several inputs; what differs, or an empty string."""
-    compiled = decorate(program.function())
-    signs = not EXTREMA.search(program.source)
-    for variant, size in enumerate(sizes):
-        want = run(program.function(), program.arguments(size, variant))
-        got = run(compiled, program.arguments(size, variant))
-        text = difference(got, want, signs)
-        if text.startswith("warnings") and "g = np.random" in program.source:
-            text = _categories(got, want)
-        if text:
-            return f"seed {program.seed}, size {size}, call {variant}: {text}\n{program.source}"
-    return ""
-
-
-def main(
-    kind: type[Writer] = Writer,
-    writing: Callable[[int], Program] | None = None,
-    checking: Callable[[Program, Any], str] | None = None,
-) -> None:
-    """``SEED COUNT`` on the command line; ``writing`` makes the program of a seed."""
-    import npcompile
-
-    os.environ.setdefault("NPCOMPILE_STRICT", "1")
-    first, count = int(sys.argv[1]), int(sys.argv[2])
-    bad = captured = 0
-    for seed in range(first, first + count):
-        program = writing(seed) if writing is not None else write(seed, kind)
-        kept: list[Any] = []
-
-        def decorate(function: Any, kept: list[Any] = kept) -> Any:
-            kept.append(npcompile.jit(function))
-            return kept[-1]
-
-        try:
-            text = (checking or check)(program, decorate)
-        except Exception:
-            text = f"seed {seed}: {traceback.format_exc()}\n{program.source}"
-        captured += bool(kept and kept[0].cache_info().compiled)
-        if text:
-            bad += 1
-            if bad <= 5:
-                print(text.replace(kind.helpers, ""))
-    print(f"{count} programs, {captured} compiled, {bad} differ")
-
-
-if __name__ == "__main__":
-    main()
+GRAMMAR = Grammar(lambda seed: calls(write(seed)))

@@ -1,23 +1,18 @@
 """Random programs with heaps, queues, sets and dictionaries whose keys the run makes, compiled and
 plain.
-
-``python -m tests.fuzz.queues SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import copy
 import heapq
 import random
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.containers import main, tally
-from tests.fuzz.programs import difference, run
+from tests.fuzz.framework import Grammar, Program
 
 #: how a container is made, and numbers of the kind that it holds
 INTS = ("i", "k", "int(b[i % 6])", "k * 7 % 11", "i - k", "len({c})")
@@ -147,36 +142,12 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
     return found
 
 
-def shown(value: Any) -> Any:
-    """A value with the order in which sets and dictionaries have their items."""
-    if isinstance(value, (set, deque)):
-        most = value.maxlen if isinstance(value, deque) else 0
-        return [type(value).__name__, most, *map(shown, value)]
-    if isinstance(value, defaultdict):
-        return ["default", value.default_factory, [shown(pair) for pair in value.items()]]
-    if isinstance(value, dict):
-        return [type(value).__name__, [shown(pair) for pair in value.items()]]
-    return type(value)(map(shown, value)) if isinstance(value, (tuple, list)) else value
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    space = {"deque": deque, "defaultdict": defaultdict,
+             **{name: getattr(heapq, name) for name in heapq.__all__}}
+    return Program(write(seed), lambda call, space: arguments(seed)[call], seed, space=space,
+                   calls=6)
 
 
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """What differs in a program, or an empty string."""
-    source = write(seed)
-    space: dict[str, Any] = {"np": np, "deque": deque, "defaultdict": defaultdict,
-                             **{name: getattr(heapq, name) for name in heapq.__all__}}
-    exec(compile(source, f"<queues {seed}>", "exec"), space)
-    compiled, args = jit(space["f"]), arguments(seed)
-    for k, given in enumerate(args):
-        got, want = (
-            run(lambda *given, call=call: shown(call(*given)),
-                dict(zip("abon", copy.deepcopy(given))))
-            for call in (compiled, space["f"])
-        )
-        if text := difference(got, want):
-            return f"seed {seed}, call {k}: {text}\n{source}"
-    tally(compiled, args[0], counts, reasons)
-    return ""
-
-
-if __name__ == "__main__":
-    main(check)
+GRAMMAR = Grammar(program)

@@ -3,28 +3,22 @@
 Each program is compiled with small parts and few rows at a time and compared with plain Python for
 arrays of many sizes and layouts, on one to three threads and on the reference backend, which takes
 parallel turns backwards: results, changed arguments, exceptions, warnings.
-
-``python -m tests.fuzz.stencils SEED COUNT`` prints the first differences and how many sweeps
-rolled over rows that they overwrite.
 """
 
 from __future__ import annotations
 
 import random
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
 from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.program.ir import flat
 from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
 from npcompile.schedule.fusion import array_cuts, ring_buffers
-from tests.fuzz.parallel_loops import bits, campaign
+from tests.fuzz.framework import BOTH, Counts, Grammar, Program
 
 CUT = 4  # rows that every window lacks
 SMALL = {"NEAR": 300, "PART": 100, "SHARE": 1, "EVEN": 1}
@@ -152,26 +146,6 @@ def arrays(size: tuple[int, ...], seed: int, dtype: str, layout: str) -> list[An
     return [a, b, c]
 
 
-def outcome(function: Callable[..., Any], args: list[Any]) -> tuple[Any, ...]:
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        try:
-            result: Any = function(*args)
-        except Exception as error:
-            result = type(error), str(error)
-    return plain(result), plain(args), sorted({str(w.message) for w in found})
-
-
-def plain(value: Any) -> Any:
-    """Bits, all NaNs being alike."""
-    if isinstance(value, (tuple, list)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray) and value.dtype.kind in "fc":
-        parts = np.ascontiguousarray(value).view(value.real.dtype)
-        return bits(np.where(np.isnan(parts), np.nan, parts).astype(parts.dtype)), value.shape
-    return bits(value)
-
-
 @contextmanager
 def small_parts() -> Iterator[None]:
     """Parts, blocks and jobs as small as they can be."""
@@ -189,48 +163,32 @@ def small_parts() -> Iterator[None]:
         set_num_threads(rest[2])
 
 
-def check(seed: int, counts: Counter[str], most: int = 99) -> str:
-    """Runs one program, for at most so many sizes; what differs, or an empty string."""
-    with small_parts():
-        return _check(seed, counts, most)
+def small(seed: int) -> AbstractContextManager[None]:
+    """Parts, blocks and jobs as small as they can be."""
+    return small_parts()
 
 
-def _check(seed: int, counts: Counter[str], most: int) -> str:
-    writer = Writer(seed)
-    scope: dict[str, Any] = {"np": np}
-    exec(compile(writer.source, f"<in place {seed}>", "exec"), scope)
-    function, rng = scope["f"], random.Random(seed)
-    ways = {"machine code": jit(function, cache=False),
-            "reference": jit(function, cache=False, backend="reference")}
-    first = SIZES[writer.ndim][0]
+def program(seed: int, most: int = 99) -> Program:
+    """The program with arrays of at most so many sizes, each on one to three threads."""
+    writer, rng = Writer(seed), random.Random(seed)
+    sizes, steps = SIZES[writer.ndim], rng.randint(1, 3)
+    tried = [(sizes[0], "plain")] + [(size, rng.choice(LAYOUTS)) for size in sizes[1:]]
 
-    steps = rng.randint(1, 3)
-
-    def fresh(size: tuple[int, ...], layout: str) -> list[Any]:
+    def arguments(call: int, space: dict[str, Any]) -> list[Any]:
+        set_num_threads(1 + call % 3)
+        size, layout = tried[call // 3]
         return [*arrays(size, seed, writer.dtype, layout), steps]
 
-    tried = [(first, "plain")]
-    tried += [(size, rng.choice(LAYOUTS)) for size in SIZES[writer.ndim][1:]]
-    for size, layout in tried[:most]:
-        want = outcome(function, fresh(size, layout))
-        for name, compiled in ways.items():
-            for threads in (1, 2, 3) if name == "machine code" else (1,):
-                set_num_threads(threads)
-                got = outcome(compiled, fresh(size, layout))
-                counts["runs"] += 1
-                if got[:2] != want[:2] or (name == "machine code" and got[2] != want[2]):
-                    return (f"seed {seed}, {size} {layout}, {name}, {threads} threads: {got}\n"
-                            f"  instead of {want}\n{writer.source}")
-    explained = ways["machine code"].explain(*fresh(first, "plain"))
-    if explained.refusal:
-        counts["refused"] += 1
-        return ""
-    program = ways["machine code"].lower(*fresh(first, "plain")).executable.program
-    names = [getattr(s, "name", "") for s in flat(program.body)]
-    counts["copies of rows"] += names.count("save")
-    counts["rolling"] += sum("some rows at a time" in note for note in program.notes)
-    return ""
+    return Program(writer.source, arguments, seed, calls=3 * min(most, len(tried)))
 
 
-if __name__ == "__main__":
-    campaign(check, lambda seed: Writer(seed).source)
+def note(compiled: Any, program: Program, counts: Counts) -> None:
+    """Counts sweeps that keep rows which they overwrite."""
+    if not compiled.cache_info().refused:
+        lowered = compiled.lower(*program.args(0, {})).executable.program
+        names = [getattr(s, "name", "") for s in flat(lowered.body)]
+        counts["copies of rows"] += names.count("save")
+        counts["rolling"] += sum("some rows at a time" in note for note in lowered.notes)
+
+
+GRAMMAR = Grammar(program, BOTH, setting=small, note=note)

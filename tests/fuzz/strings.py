@@ -1,21 +1,15 @@
 """Random programs that look into strings and bytes beside arrays, compiled and plain.
-
-``python -m tests.fuzz.strings SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import copy
 import random
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.containers import main, tally
-from tests.fuzz.programs import difference, run
+from tests.fuzz.framework import Grammar, Program
 
 #: what one call after the other gets; the last ones are no plain strings
 STRINGS: tuple[tuple[Any, Any], ...] = (
@@ -125,25 +119,10 @@ def arguments(seed: int) -> list[tuple[Any, ...]]:
     return [(s, t, rng.random(4).round(2)) for s, t in STRINGS]
 
 
-def check(seed: int, counts: Counter[str], reasons: Counter[str]) -> str:
-    """What differs in a program, or an empty string."""
-    source = write(seed)
-    space: dict[str, Any] = {"np": np}
-    exec(compile(CONSTANTS + source, "<program>", "exec"), space)
-    plain = space["f"]
-    compiled = jit(plain)
-    for k, args in enumerate(arguments(seed)):
-        got, want = (
-            run(call, {str(j): x for j, x in enumerate(copy.deepcopy(args))})
-            for call in (compiled, plain)
-        )
-        text = difference(got, want)
-        if text:
-            return f"seed {seed}, call {k} {args}: {text}\n{source}"
-        if k == 1 and len(STRINGS) > 1:
-            tally(compiled, arguments(seed)[1], counts, reasons)
-    return ""
+def program(seed: int) -> Program:
+    """The program with its calls."""
+    return Program(write(seed), lambda call, space: arguments(seed)[call], seed, CONSTANTS,
+                   calls=len(STRINGS))
 
 
-if __name__ == "__main__":
-    main(check)
+GRAMMAR = Grammar(program)

@@ -1,5 +1,4 @@
-"""Random functions of torch tensors, compiled and plain: ``python -m tests.fuzz.tensors SEED
-COUNT``.
+"""Random functions of torch tensors, compiled and plain.
 
 Statements: expressions, writes into slices, operations in place, views, branches on data, loops,
 several names for one tensor.  Compared: results, their layouts, which of them share memory, and
@@ -9,12 +8,13 @@ what happens to the arguments.
 from __future__ import annotations
 
 import random
-import sys
 from typing import Any
 
 import pytest
 
 from npcompile import jit
+from tests.fuzz.framework import Counts, Grammar
+from tests.support import oracle
 
 torch = pytest.importorskip("torch")
 
@@ -99,57 +99,18 @@ def arguments(seed: int) -> list[Any]:
     return [*args, seed % 5]
 
 
-def outcome(f: Any, args: list[Any]) -> Any:
-    try:
-        return f(*args)
-    except Exception as error:
-        return type(error), str(error)
-
-
-def described(results: Any, args: list[Any]) -> Any:
-    """What can be compared exactly."""
-    if not results or isinstance(results[0], type):
-        return results
-    every = [x for x in (*results, *args) if isinstance(x, torch.Tensor)]
-    shares = [[x is y, x.data_ptr() == y.data_ptr(),
-               x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()]
-              for x in every for y in every]
-    return [(x.dtype, x.shape, x.stride(), x.storage_offset()) for x in every], shares
-
-
-def differs(seed: int) -> tuple[str, str, int]:
-    """The function, what differs (empty: nothing), and how many versions were compiled."""
+def check(seed: int, counts: Counts) -> str:
+    """What differs in a function, with its text, or an empty string."""
     text = Writer(seed).text()
     space: dict[str, Any] = {"torch": torch}
     exec(text, space)
     compiled = jit(space["f"])
     for k in range(2):
-        plain, ours = arguments(seed + k), arguments(seed + k)
-        want, have = outcome(space["f"], plain), outcome(compiled, ours)
-        told = (described(want, plain), described(have, ours))
-        if told[0] != told[1]:
-            return text, f"{told[0]}\n{told[1]}", 0
-        if want and isinstance(want[0], type):
-            want, have = (), ()
-        pairs = zip((*want, *plain[:4]), (*have, *ours[:4]))
-        for x, y in pairs:
-            if not torch.allclose(x.double(), y.double(), 1e-4, 1e-4, equal_nan=True):
-                return text, f"{x}\n{y}", 0
-    return text, "", compiled.cache_info().compiled
+        got, want = (oracle.observe(f, *arguments(seed + k)) for f in (compiled, space["f"]))
+        if found := oracle.difference(got, want, close=(1e-4, 1e-4), lines=False, warnings=""):
+            return f"seed {seed}, call {k}: {found}\n{text}"
+    counts["compiled"] += compiled.cache_info().compiled > 0
+    return ""
 
 
-def main(seed: int, count: int) -> int:
-    """How many differ."""
-    wrong = compiled = 0
-    for k in range(seed, seed + count):
-        text, difference, versions = differs(k)
-        compiled += versions > 0
-        if difference:
-            wrong += 1
-            print(f"seed {k}\n{text}\n{difference}\n")
-    print(f"{count} functions, {compiled} compiled, {wrong} differ")
-    return wrong
-
-
-if __name__ == "__main__":
-    sys.exit(bool(main(int(sys.argv[1]), int(sys.argv[2]))))
+GRAMMAR = Grammar(check=check)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
-from tests.fuzz.control_flow import check
+from tests.fuzz import control_flow
+from tests.fuzz.framework import checked
 
 BATCH = 20
 
 
 def run(seeds: range) -> None:
     """Fails with every program of these seeds that differs."""
-    counts: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    wrong = [check(seed, counts, reasons) for seed in seeds]
-    assert not any(wrong), "\n".join(filter(None, wrong))
-    assert counts["runs"] > len(seeds)  # what is refused tests nothing
+    counts = checked(control_flow.GRAPHS, seeds)
+    assert counts["traced"]  # what is refused tests nothing
 
 
 @pytest.mark.parametrize("first", range(0, 80, BATCH))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-import npcompile
-from tests.fuzz.calls import check
-from tests.fuzz.hazards import program
+from tests.fuzz import hazards
+from tests.fuzz.framework import checked
 
 
 @pytest.mark.parametrize("first", [0, 10])
 def test_programs(first: int) -> None:
-    wrong = [check(program(seed), npcompile.jit) for seed in range(first, first + 10)]
-    assert not any(wrong), "\n".join(filter(None, wrong))
+    checked(hazards.GRAMMAR, range(first, first + 10))

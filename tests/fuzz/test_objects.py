@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
-from tests.fuzz.objects import check
+from tests.fuzz import objects
+from tests.fuzz.framework import checked
 
 
 def test_programs() -> None:
-    counts: Counter[str] = Counter()
-    wrong = [text for seed in range(6) if (text := check(seed, counts))]
-    assert not wrong, "\n".join(wrong)
-    assert counts["compiled"]
+    assert checked(objects.GRAMMAR, range(6))["compiled"]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("first", range(1000, 4000, 1000))
 def test_many_programs(first: int) -> None:
-    wrong = [text for seed in range(first, first + 1000) if (text := check(seed, Counter()))]
-    assert not wrong, "\n".join(wrong)
+    checked(objects.GRAMMAR, range(first, first + 1000))

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-import npcompile
-from tests.fuzz.programs import check, write
+from tests.fuzz import programs
+from tests.fuzz.framework import checked, jitted
 
 BATCH = 50
 
 
 def run(seeds: range, **options: Any) -> None:
     """Fails with every program of these seeds that differs."""
-    wrong = []
-    captured = 0
-    for seed in seeds:
-        kept: list[Any] = []
-
-        def decorate(function: Any, kept: list[Any] = kept) -> Any:
-            kept.append(npcompile.jit(function, **options))
-            return kept[-1]
-
-        wrong.append(check(write(seed), decorate))
-        captured += kept[0].cache_info().compiled > 0
-    assert not any(wrong), "\n".join(filter(None, wrong))
-    assert captured > 0.7 * len(seeds)  # programs that run in Python would test nothing
+    counts = checked(replace(programs.GRAMMAR, ways={"": jitted(**options)}), seeds)
+    assert counts["compiled"] > 0.7 * len(seeds)  # programs that run in Python would test nothing
 
 
 @pytest.mark.parametrize("first", range(0, 500, BATCH))
@@ -39,17 +29,10 @@ def test_programs_found_on_disk(first: int) -> None:
     """A function of the same code is served by what was kept of the one before."""
     found = 0
     for seed in range(first, first + BATCH):
-        program = write(seed)
-        for _ in range(2):
-            kept: list[Any] = []
-
-            def decorate(function: Any, kept: list[Any] = kept) -> Any:
-                kept.append(npcompile.jit(function))
-                return kept[-1]
-
-            text = check(program, decorate)
-            assert not text, text
-        times = [v.executable.times for v in kept[0]._dispatcher.versions]
+        kept: list[Any] = []
+        grammar = replace(programs.GRAMMAR, note=lambda made, *_, kept=kept: kept.append(made))
+        checked(grammar, [seed, seed])
+        times = [v.executable.times for v in kept[-1]._dispatcher.versions]
         found += any("recall" in stages for stages in times)
     assert found > 0.7 * BATCH
 

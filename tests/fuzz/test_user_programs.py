@@ -1,12 +1,9 @@
 """Random programs with objects, tables and counters, called many times."""
 
-from collections import Counter
 
-from tests.fuzz.user_programs import check
+from tests.fuzz import user_programs
+from tests.fuzz.framework import checked
 
 
 def test_programs():
-    counts = Counter()
-    wrong = [text for seed in range(700, 706) if (text := check(seed, counts))]
-    assert not wrong, "\n".join(wrong)
-    assert counts["compiled"]
+    assert checked(user_programs.GRAMMAR, range(700, 706))["compiled"]

@@ -1,14 +1,13 @@
 """Random calls of ufuncs and their methods, with results over operands.
 
-``python -m tests.fuzz.ufuncs SEED COUNT`` runs COUNT of them.  Each draws one of the ufuncs of
-``npcompile`` or ``npcompile.special``, a method, operands laid out in any way, and often a result
-that lies over an operand: shifted, reversed, strided, of other axes, of another dtype.  The same
-function on copies, for methods element by element, must give the same bits.
+Each call draws one of the ufuncs of ``npcompile`` or ``npcompile.special``, a method, operands laid
+out in any way, and often a result that lies over an operand: shifted, reversed, strided, of other
+axes, of another dtype.  The same function on copies, for methods element by element, must give the
+same bits.
 """
 
 from __future__ import annotations
 
-import sys
 from functools import cache
 from typing import Any
 
@@ -16,6 +15,8 @@ import numpy as np
 
 import npcompile
 from npcompile.api import namespaces
+from tests.fuzz.framework import Counts, Grammar
+from tests.support.oracle import elements
 
 METHODS = ("call", "call", "call", "reduce", "accumulate", "reduceat", "outer", "at")
 SIZES = (0, 1, 2, 3, 7, 8, 9, 31, 64, 511, 512, 513, 1100)
@@ -100,12 +101,6 @@ class Draw:
         return found
 
 
-def same(found: Any, want: Any) -> bool:
-    found, want = np.asarray(found), np.asarray(want)
-    return (found.dtype, found.shape) == (want.dtype, want.shape) and bool(
-        np.array_equal(found, want, equal_nan=True))
-
-
 def call(d: Draw) -> str:
     shape = d.shape()
     memory = d.memory(3 * max(int(np.prod(shape)), 1) + 60)
@@ -122,7 +117,7 @@ def call(d: Draw) -> str:
         kwargs["dtype"] = d.dtype
     want = np.asarray(d.function(*copies))
     if d.maybe(0.25) and mask is True:
-        return "" if same(d.function(*args, **kwargs), want) else "call"
+        return "" if elements(d.function(*args, **kwargs), want) else "call"
     out = d.window(memory, shape)
     if d.maybe(0.2):
         kwargs["casting"] = "unsafe"
@@ -132,13 +127,13 @@ def call(d: Draw) -> str:
     kept[...] = np.where(mask, want, kept) if mask is not True else want
     d.function(*args, out=out, **kwargs)
     d.notes.append(f"{[a.strides for a in args]} -> {out.strides} {kwargs}")
-    if not same(out, kept):
+    if not elements(out, kept):
         return "call, out over an operand"
     outside = before.copy()
     if np.shares_memory(out, memory):
         offset = out.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
         np.ndarray(shape, d.dtype, outside.view("u1"), offset, out.strides)[...] = kept
-    return "" if same(memory, outside) else "call wrote elsewhere"
+    return "" if elements(memory, outside) else "call wrote elsewhere"
 
 
 def method(d: Draw) -> str:
@@ -157,13 +152,13 @@ def method(d: Draw) -> str:
         if out is not None and d.maybe(0.4) and np.shares_memory(x, memory):
             out = x if x.flags.writeable else out
         found = d.function.accumulate(x, axis, out=out)
-        return "" if same(found, np.asarray(want, found.dtype)) else "accumulate"
+        return "" if elements(found, np.asarray(want, found.dtype)) else "accumulate"
     if d.method == "reduceat":
         if not shape[axis]:
             return ""
         indices = d.rng.integers(0, shape[axis], d.rng.integers(1, 5))
         want = slow.reduceat(boxed, indices, axis).astype(d.dtype)
-        return "" if same(d.function.reduceat(x, indices, axis), want) else "reduceat"
+        return "" if elements(d.function.reduceat(x, indices, axis), want) else "reduceat"
     kwargs["keepdims"] = d.maybe()
     initial = d.function.identity
     if d.maybe(0.4):
@@ -182,13 +177,13 @@ def method(d: Draw) -> str:
         kwargs["out"] = d.window(memory, want.shape)
     found = d.function.reduce(x, **kwargs)
     d.notes.append(str(kwargs))
-    return "" if same(found, want) else "reduce"
+    return "" if elements(found, want) else "reduce"
 
 
 def outer(d: Draw) -> str:
     x, y = (d.operand(d.memory(200), (int(d.rng.integers(0, 9)),)) for _ in "xy")
     want = d.function(np.array(x, d.dtype)[:, None], np.array(y, d.dtype))
-    return "" if same(d.function.outer(x, y), want) else "outer"
+    return "" if elements(d.function.outer(x, y), want) else "outer"
 
 
 def at(d: Draw) -> str:
@@ -200,13 +195,13 @@ def at(d: Draw) -> str:
     for k, index in enumerate(indices):
         want[index] = d.function(want[index], *[other[k] for other in others])
     d.function.at(x, indices, *others)
-    return "" if same(x, want) else "at"
+    return "" if elements(x, want) else "at"
 
 
 _CHECKS = {"call": call, "outer": outer, "at": at}
 
 
-def difference(seed: int) -> str:
+def check(seed: int, counts: Counts) -> str:
     """Where a call differs, or an empty string."""
     draw = Draw(seed)
     with np.errstate(all="ignore"):
@@ -214,16 +209,4 @@ def difference(seed: int) -> str:
     return found and f"{draw.name} {draw.dtype} {found}: {' '.join(draw.notes)}"
 
 
-def main(first: int, count: int) -> int:
-    bad = 0
-    for seed in range(first, first + count):
-        found = difference(seed)
-        if found:
-            bad += 1
-            print(f"seed {seed}: {found}", flush=True)
-    print(f"{count} calls, {bad} differ")
-    return bad
-
-
-if __name__ == "__main__":
-    sys.exit(bool(main(int(sys.argv[1]), int(sys.argv[2]))))
+GRAMMAR = Grammar(check=check)

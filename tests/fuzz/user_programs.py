@@ -2,24 +2,20 @@
 
 Each is called many times, as objects and tables change between calls, so that what machine code
 reads of them, what is tried beside Python and what is left to Python takes turns.
-
-``python -m tests.fuzz.user_programs SEED COUNT`` runs programs and prints the first differences.
 """
 
 from __future__ import annotations
 
-import copy
 import functools
 import heapq
 import random
 from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.parallel_loops import campaign
-from tests.fuzz.programs import Outcome, difference, run
+from tests.fuzz.framework import Grammar, Program, session
 
 CALLS = 44
 SPACE = """
@@ -169,43 +165,19 @@ def changed(args: list[Any], rng: random.Random) -> None:
         slots.k = rng.choice([3, 0.5, 2])
 
 
-def state(args: list[Any]) -> dict[str, Any]:
-    """All that a call may have changed."""
-    found = {str(k): arg for k, arg in enumerate(args) if k not in (0, 4)}
-    return found | vars(args[0]) | {"k": args[4].k, "v": args[4].v}
+def program(seed: int) -> Program:
+    """The program with many calls, between which objects and tables change."""
 
-
-def check(seed: int, counts: Counter[str]) -> str:
-    """What differs in a program, or an empty string."""
-    source, outcomes, infos = SPACE + write(seed), [], []
-    for decorate in (jit, lambda f: f):
-        space: dict[str, Any] = {
-            "np": np, "Counter": Counter, "defaultdict": defaultdict, "deque": deque,
-            "heapq": heapq, "functools": functools,
-        }
-        exec(compile(source, f"<program{seed}>", "exec"), space)
-        function, rng, told = decorate(space["f"]), random.Random(seed), []
-        args = arguments(space, seed)
+    def calls(space: dict[str, Any]) -> Iterator[list[Any]]:
+        rng, args = random.Random(seed), arguments(space, seed)
         for _ in range(CALLS):
-            outcome = run(function, dict(enumerate(args)))
-            told.append(Outcome(
-                result=copy.deepcopy(outcome.result), error=outcome.error, printed=outcome.printed,
-                arguments=copy.deepcopy(state(args)), warned=outcome.warned,
-            ))
+            yield args
             if rng.random() < 0.3:
                 changed(args, rng)
-        outcomes.append(told)
-        infos.append((space["cached"].cache_info(), space["ways"].cache_info()))
-        if decorate is jit:
-            counts["compiled" if function.cache_info().compiled else "refused"] += 1
-    for k, (got, want) in enumerate(zip(*outcomes)):
-        text = difference(got, want)
-        if text:
-            return f"seed {seed}, call {k}: {text}\n{source.removeprefix(SPACE)}"
-    if infos[0] != infos[1]:
-        return f"seed {seed}: {infos[0]} instead of {infos[1]}\n{source.removeprefix(SPACE)}"
-    return ""
+
+    space = {"Counter": Counter, "defaultdict": defaultdict, "deque": deque, "heapq": heapq,
+             "functools": functools}
+    return Program(write(seed), session(calls), seed, SPACE, space, CALLS)
 
 
-if __name__ == "__main__":
-    campaign(check, write)
+GRAMMAR = Grammar(program)

@@ -3,21 +3,16 @@ at a time.
 
 Each is compiled for large arrays and compared with plain Python for arrays of all sizes, as machine
 code and on the reference backend: results, changed arguments, exceptions, warnings.
-
-``python -m tests.fuzz.wavefronts SEED COUNT`` prints the first differences and how many nests
-ran so.
 """
 
 from __future__ import annotations
 
 import random
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from npcompile import jit
-from tests.fuzz.parallel_loops import campaign, differing
+from tests.fuzz.framework import BOTH, Counts, Grammar, Program
 
 MARGIN = 3
 DTYPES = ("f8", "f8", "f4", "i8", "i4")
@@ -118,26 +113,20 @@ def arguments(size: tuple[int, int], seed: int, dtype: str, turned: bool) -> lis
             rng.integers(0, max(m, 1), m), n, m, MARGIN]
 
 
-def check(seed: int, counts: Counter[str]) -> str:
-    """Runs one program; what differs, or an empty string."""
+def program(seed: int) -> Program:
+    """The program with arrays of all sizes."""
     writer = Writer(seed)
     source = writer.source()
-    scope: dict[str, Any] = {"np": np}
-    exec(compile(source, f"<waves {seed}>", "exec"), scope)
-    function = scope["f"]
-    ways = {"machine code": jit(function, cache=False),
-            "reference": jit(function, cache=False, backend="reference")}
-    for size in SIZES:
-        args = arguments(size, seed, writer.dtype, writer.turned)
-        counts["runs"] += len(ways)
-        text = differing(function, ways, args)
-        if text:
-            return f"seed {seed}, {size}, {text}\n{source}"
-        if size == SIZES[0]:
-            program = ways["machine code"].lower(*args).executable.program
-            counts["rows in pairs"] += any("run at a time" in note for note in program.notes)
-    return ""
+    return Program(
+        source,
+        lambda call, space: arguments(SIZES[call], seed, writer.dtype, writer.turned), seed,
+        calls=len(SIZES), policy={"nans": True})
 
 
-if __name__ == "__main__":
-    campaign(check, lambda seed: Writer(seed).source())
+def note(compiled: Any, program: Program, counts: Counts) -> None:
+    """Counts nests that run two rows at a time."""
+    lowered = compiled.lower(*program.args(0, {})).executable.program
+    counts["rows in pairs"] += any("run at a time" in note for note in lowered.notes)
+
+
+GRAMMAR = Grammar(program, BOTH, note=note)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from tests.support import oracle
 
 
 class Thing:
@@ -124,12 +125,6 @@ PAIRS: list[Callable[[], tuple[Thing, Thing]]] = [
 ]
 
 
-def outcome(function: Any, made: tuple[Thing, Thing], n: int) -> Any:
-    p, q = made
-    result = function(p, q, n)
-    return repr(result), p.contents(), q.contents(), p.next.contents(), q.next.contents()
-
-
 @pytest.mark.parametrize("function", [
     walked, counted_down, rebound, chosen, arrays, lists, appended, dicts, tuples, methods, best,
     stored,
@@ -138,7 +133,8 @@ def test_objects_in_two_places(function: Any) -> None:
     for order in itertools.permutations(range(len(PAIRS)), 3):
         compiled = jit(function)
         for n, kind in itertools.product((2, 0, 1, 3), order):
-            assert outcome(compiled, PAIRS[kind](), n) == outcome(function, PAIRS[kind](), n)
+            got, want = (oracle.observe(call, *PAIRS[kind](), n) for call in (compiled, function))
+            oracle.check(got, want)
 
 
 def scaled(factor: int) -> Callable[[int], int]:

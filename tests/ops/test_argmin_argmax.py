@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 FUNCTIONS = [
     lambda a: a.argmin(),

@@ -6,7 +6,7 @@ import pytest
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import CheckFailed
 from npcompile.ops import contraction, creation, joining, ranges
-from tests.support.arrays import agrees, call, check, run
+from tests.support.arrays import as_numpy, call, check, run
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((6, 8))
@@ -20,9 +20,9 @@ assert contraction and creation and joining and ranges
 
 def made(function, *args, **options):
     """A function of NumPy's without arrays: its arguments known, and traced."""
-    agrees(function, [], *args, **options)
+    as_numpy(function, [], *args, **options)
     if args and all(type(a) in (int, float) for a in args):
-        agrees(function, args, **options)
+        as_numpy(function, args, **options)
 
 
 # ------------------------------------------------------------------ filled and counted
@@ -37,7 +37,7 @@ def test_filled(name):
     for a in LAYOUTS.values():
         like = getattr(np, name + "_like")
         for options in ({}, {"dtype": "f4"}, {"shape": (3,)}, {"order": "F"}, {"order": "C"}):
-            agrees(like, [a], **options)
+            as_numpy(like, [a], **options)
 
 
 def test_traced_shapes():
@@ -55,7 +55,7 @@ def test_full(value):
         made(np.full, (3, 2), value, dtype="f4")
         for a in LAYOUTS.values():
             if not isinstance(value, list):
-                agrees(np.full_like, [a], value)
+                as_numpy(np.full_like, [a], value)
 
 
 def test_empty_has_numpys_layout():
@@ -115,7 +115,7 @@ def test_arrays_of_arrays(name):
         (np.asarray, {}), (np.asarray, {"dtype": "f4"}), (np.asarray, {"order": "C"}),
         (np.asanyarray, {}), (np.ascontiguousarray, {}), (np.asfortranarray, {}),
     ]:
-        agrees(function, [a], **options)
+        as_numpy(function, [a], **options)
 
 
 def test_asarray_is_the_array_itself():
@@ -171,9 +171,9 @@ def test_matrices(k):
     made(np.tri, 4, 6, k=k)
     for a in (*LAYOUTS.values(), V):
         for function in (np.tril, np.triu):
-            agrees(function, [a], k=k)
+            as_numpy(function, [a], k=k)
     for a in (V, A, F):
-        agrees(np.diag, [a], k=k)
+        as_numpy(np.diag, [a], k=k)
 
 
 def test_identity_and_fill_diagonal():
@@ -190,8 +190,8 @@ def test_identity_and_fill_diagonal():
 def test_grids():
     w = A[0].copy()
     for options in ({}, {"indexing": "ij"}, {"sparse": True}):
-        agrees(np.meshgrid, [V, w], **options)
-        agrees(np.meshgrid, [V, w, V], **options)
+        as_numpy(np.meshgrid, [V, w], **options)
+        as_numpy(np.meshgrid, [V, w, V], **options)
     made(np.indices, (3, 4))
     made(np.indices, (3, 4), sparse=True)
 
@@ -214,14 +214,14 @@ def test_joins(pair):
         (np.hstack, {}), (np.dstack, {}), (np.column_stack, {}),
     ]:
         joined(function, *pair, **options)
-    agrees(np.append, pair)
+    as_numpy(np.append, pair)
     if not vectors:
         joined(np.concatenate, *pair, dtype="f4", axis=1)
 
 
 def test_joins_of_unlike_arrays():
     joined(np.concatenate, V, I4[0].copy(), V[:3].copy())
-    agrees(np.append, [V], 3.5)
+    as_numpy(np.append, [V], 3.5)
     with pytest.raises(Refused):
         run(lambda ctx, x, y: call(np.concatenate)(ctx, [x, y]), A, V)
     with pytest.raises(Refused):
@@ -232,16 +232,16 @@ def test_joins_of_unlike_arrays():
 def test_repetition_roll_and_pad(name):
     a = LAYOUTS[name]
     for options in ({"repeats": 3}, {"repeats": 2, "axis": 0}, {"repeats": 0, "axis": -1}):
-        agrees(np.repeat, [a], **options)
+        as_numpy(np.repeat, [a], **options)
     for reps in (2, (2, 3), (1, 2), (2, 1, 1, 2), 1, (1, 1)):
-        agrees(np.tile, [a], reps)
+        as_numpy(np.tile, [a], reps)
     for options in ({"shift": 1}, {"shift": -2}, {"shift": 1, "axis": 0}, {"shift": 0},
                     {"shift": -1, "axis": -1}, {"shift": 100, "axis": 0},
                     {"shift": (1, 2), "axis": (0, 1)}):
-        agrees(np.roll, [a], **options)
+        as_numpy(np.roll, [a], **options)
     for width in (1, (1, 2), ((1, 2),), ((0, 3),) * a.ndim):
         for options in ({}, {"constant_values": 4}):
-            agrees(np.pad, [a], width, **options)
+            as_numpy(np.pad, [a], width, **options)
 
 
 def test_roll_by_a_traced_number():
@@ -272,11 +272,11 @@ def test_other_products():
     check(call(np.inner), np.inner, A, A)
     check(call(np.vdot), np.vdot, W * (1 + 1j), W * (2 - 1j))
     check(call(np.outer), np.outer, W, A)
-    agrees(np.tensordot, [T, M], 1)
+    as_numpy(np.tensordot, [T, M], 1)
     pairs = ([0, 1], [0, 1])
-    agrees(np.tensordot, [T, T], pairs)
+    as_numpy(np.tensordot, [T, T], pairs)
     with pytest.raises(Refused, match="of a number"):  # NumPy chooses between two ways
-        agrees(np.dot, [A], 2.5)
+        as_numpy(np.dot, [A], 2.5)
     out = np.zeros((6, 5))
     check(lambda ctx, x, y, o: call(np.matmul, out=o)(ctx, x, y),
           lambda x, y, o: np.matmul(x, y, out=o), A, M, out)

@@ -16,7 +16,7 @@ from npcompile.graph.ir import Node, SizeOf
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
 from npcompile.ops.record import OPERATORS, resolve
-from tests.ops.test_python_operators import check, compiled, outcome
+from tests.ops.test_python_operators import answer, check, compiled
 from tests.support.context import TestContext
 
 NUMBERS = [0, 3, -7, 2**62, 2.5, -2.5, 0.5, -0.0, 1e300, math.inf, -math.inf, math.nan, True,
@@ -38,7 +38,7 @@ def call(ctx: TestContext, function: Callable[..., Any], *args: Any, **kwargs: A
 
 def both(function: Callable[..., Any], *args: Any, lifted: int = 1, **kwargs: Any) -> bool:
     """Calls with the first ``lifted`` arguments traced."""
-    wanted = outcome(lambda: function(*args, **kwargs))
+    wanted = answer(lambda: function(*args, **kwargs))
 
     def build(ctx: TestContext) -> Any:
         traced = [ctx.lift(a) for a in args[:lifted]]

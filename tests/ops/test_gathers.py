@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile import jit
-from tests.tracing.test_run_time_sizes import agree
+from tests.tracing.test_run_time_sizes import as_python
 
 RNG = np.random.default_rng(7)
 SQUARES = [RNG.random((5, 5)), np.asfortranarray(RNG.random((5, 4))), RNG.random((6, 5))[:, ::-1]]
@@ -27,7 +27,7 @@ def finds(x: Any) -> Any:
     RNG.integers(0, 9, (2, 3, 4)) > 4,
 ])
 def test_finding(x: Any) -> None:
-    agree(finds, x)
+    as_python(finds, x)
 
 
 def takes(x: Any, i: Any) -> Any:
@@ -38,12 +38,12 @@ def takes(x: Any, i: Any) -> Any:
 @pytest.mark.parametrize("x", SQUARES)
 @pytest.mark.parametrize("shape", [(6,), (2, 3), (0,)])
 def test_take(x: Any, shape: tuple[int, ...]) -> None:
-    agree(takes, x, RNG.integers(-4, 4, shape))
+    as_python(takes, x, RNG.integers(-4, 4, shape))
 
 
 def test_out_of_range_leaves() -> None:
-    agree(takes, SQUARES[0], np.array([7]), whole=False)
-    agree(lambda x, i: x[i], np.arange(3.0), np.array([0, -4]), whole=False)
+    as_python(takes, SQUARES[0], np.array([7]), whole=False)
+    as_python(lambda x, i: x[i], np.arange(3.0), np.array([0, -4]), whole=False)
 
 
 def test_nothing_is_written_before_an_index_error() -> None:
@@ -52,7 +52,7 @@ def test_nothing_is_written_before_an_index_error() -> None:
         x[i] = -1.0
         return x
 
-    agree(f, np.arange(3.0), np.array([1, 5]), whole=False)
+    as_python(f, np.arange(3.0), np.array([1, 5]), whole=False)
 
 
 @pytest.mark.parametrize("x", SQUARES)
@@ -62,7 +62,7 @@ def test_along_an_axis(x: Any) -> None:
         np.put_along_axis(y, i[:, :1], 5.0, 1)
         return np.take_along_axis(x, i, 1), np.take_along_axis(x, i, axis=-1), y
 
-    agree(f, x, RNG.integers(-4, 4, (len(x), 3)))
+    as_python(f, x, RNG.integers(-4, 4, (len(x), 3)))
 
 
 @pytest.mark.parametrize("x", SQUARES)
@@ -70,7 +70,7 @@ def test_selecting(x: Any) -> None:
     def f(x: Any, c: Any) -> Any:
         return np.compress(c, x, axis=0), np.extract(x > 0.3, x), x.compress(c, 0)
 
-    agree(f, x, RNG.random(len(x)) > 0.5)
+    as_python(f, x, RNG.random(len(x)) > 0.5)
 
 
 @pytest.mark.parametrize("counts", [[2, 0, 3, 1], [0, 0, 0, 0]])
@@ -78,8 +78,8 @@ def test_repeat(counts: list[int]) -> None:
     def f(x: Any, c: Any) -> Any:
         return np.repeat(x, c, axis=0), np.repeat(x[:, 0], c)
 
-    agree(f, RNG.random((4, 3)), np.array(counts))
-    agree(f, RNG.random((4, 3)), np.array([1, -1, 2, 0]), whole=False)
+    as_python(f, RNG.random((4, 3)), np.array(counts))
+    as_python(f, RNG.random((4, 3)), np.array([1, -1, 2, 0]), whole=False)
 
 
 def test_put_and_choose() -> None:
@@ -87,7 +87,7 @@ def test_put_and_choose() -> None:
         np.put(x, i, v)
         return np.choose(i % 3, [v, v * 2, 7.0])
 
-    agree(f, RNG.random((3, 4)), RNG.integers(0, 5, 6), RNG.random(6))
+    as_python(f, RNG.random((3, 4)), RNG.integers(0, 5, 6), RNG.random(6))
 
 
 @given(st.lists(st.integers(-4, 3), max_size=12), st.sampled_from("fdiB"), st.booleans())
@@ -104,7 +104,8 @@ def test_one_after_the_other(places: list[int], char: str, rows: bool) -> None:
     shape = (4, 3) if rows else (4,)
     x = np.arange(np.prod(shape)).reshape(shape).astype(char)
     i = np.array(places, int)
-    agree(f, x, i, np.arange(i.size * (3 if rows else 1)).reshape((-1, *shape[1:])).astype(char))
+    values = np.arange(i.size * (3 if rows else 1)).reshape((-1, *shape[1:])).astype(char)
+    as_python(f, x, i, values)
 
 
 @pytest.mark.parametrize("kind", ["F", "D"])
@@ -115,7 +116,7 @@ def test_parts_of_complex_numbers_one_after_the_other(kind: str) -> None:
         return x
 
     x = (np.arange(6) - 2j * np.arange(6)).astype(kind)
-    agree(f, x, np.array([1, 1, 3, -1]), np.arange(4).astype(x.real.dtype))
+    as_python(f, x, np.array([1, 1, 3, -1]), np.arange(4).astype(x.real.dtype))
 
 
 def test_histogram_of_pairs() -> None:
@@ -124,7 +125,7 @@ def test_histogram_of_pairs() -> None:
         return c / c.sum()
 
     i, j = RNG.integers(0, 4, (2, 300))
-    agree(f, np.zeros((4, 4)), i, j, RNG.random(300))
+    as_python(f, np.zeros((4, 4)), i, j, RNG.random(300))
 
 
 def test_bincount() -> None:
@@ -133,11 +134,11 @@ def test_bincount() -> None:
                 np.bincount(i, w, 8))
 
     i = RNG.integers(0, 6, 50)
-    agree(f, i, RNG.random(50))
-    agree(f, i.astype(np.uint8), RNG.integers(0, 3, 50))
-    agree(f, i[:0], RNG.random(0))
-    agree(f, i + 20, RNG.random(50), whole=False)
-    agree(f, i - 1, RNG.random(50), whole=False)
+    as_python(f, i, RNG.random(50))
+    as_python(f, i.astype(np.uint8), RNG.integers(0, 3, 50))
+    as_python(f, i[:0], RNG.random(0))
+    as_python(f, i + 20, RNG.random(50), whole=False)
+    as_python(f, i - 1, RNG.random(50), whole=False)
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u2", "i4", "f2", "f4", "f8", "c8", "c16"])
@@ -149,7 +150,7 @@ def test_packing_of_every_dtype(dtype: str, n: int) -> None:
         return x[m], x[i], y, x[::-1][m]
 
     x = RNG.integers(0, 100, n).astype(dtype)
-    agree(f, x, RNG.random(n) > 0.4, RNG.integers(-n, n, 5 if n else 0))
+    as_python(f, x, RNG.random(n) > 0.4, RNG.integers(-n, n, 5 if n else 0))
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "f2", "i1", "u2", "i4", "c8", "c16", "?"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile import jit
+from tests.support import oracle
 
 RNG = np.random.default_rng(3)
 FUNCTIONS: list[tuple[Callable[..., Any], str]] = [
@@ -40,26 +40,6 @@ LAYOUTS: list[Callable[[Any], Any]] = [
 ]
 
 
-def bits(x: Any) -> Any:
-    x = np.asarray(x)
-    return x.dtype, x.shape, x.strides, x.tobytes()
-
-
-def outcome(function: Callable[..., Any], *args: Any) -> Any:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            found = function(*args)
-        except Exception as error:
-            return type(error), str(error)
-    return type(found), bits(found), [(str(w.message), w.category) for w in caught]
-
-
-def agree(compiled: Any, plain: Any, *args: Any) -> None:
-    got, want = outcome(compiled, *args), outcome(plain, *args)
-    assert got == want, (got, want)
-
-
 @pytest.mark.parametrize("number", range(len(FUNCTIONS)))
 def test_bits_of_reductions(number: int) -> None:
     function, kinds = FUNCTIONS[number]
@@ -70,12 +50,12 @@ def test_bits_of_reductions(number: int) -> None:
         whole = (RNG.standard_normal((7, 150)) * 3).astype(dtype)
         mask = RNG.random((7, 150)) < 0.7
         for lay in LAYOUTS:
-            agree(compiled, function, lay(whole), lay(mask))
-        agree(compiled, function, whole, mask.copy(order="F"))
-        agree(compiled, function, whole, mask[0])
-        agree(compiled, function, whole, mask[:, :1])
-        agree(compiled, function, whole, np.zeros_like(mask))
-        agree(compiled, function, whole, True)
+            oracle.check_calls(compiled, function, lay(whole), lay(mask))
+        oracle.check_calls(compiled, function, whole, mask.copy(order="F"))
+        oracle.check_calls(compiled, function, whole, mask[0])
+        oracle.check_calls(compiled, function, whole, mask[:, :1])
+        oracle.check_calls(compiled, function, whole, np.zeros_like(mask))
+        oracle.check_calls(compiled, function, whole, True)
 
 
 @settings(max_examples=60)
@@ -87,7 +67,7 @@ def test_random_masks(rows: int, columns: int, share: float, dtype: str, seed: i
     array[rng.random(array.shape) < 0.1] = np.nan if dtype[0] == "f" else 0
     mask = rng.random(array.shape) < share
     for compiled, plain in COMPILED:
-        agree(compiled, plain, array, mask)
+        oracle.check_calls(compiled, plain, array, mask)
 
 
 COMPILED = [(jit(f), f) for f, _ in FUNCTIONS[:4] + FUNCTIONS[10:14]]
@@ -110,4 +90,4 @@ def test_what_numpy_refuses() -> None:
     ):
         compiled = jit(function)
         for mask in (np.ones((2, 3), int), np.ones((2, 2, 3), bool), np.ones(2, bool)):
-            agree(compiled, function, array, mask)
+            oracle.check_calls(compiled, function, array, mask)

@@ -7,6 +7,7 @@ import pytest
 
 import npcompile
 from npcompile.special.elementary.nextafter import nextafter, spacing
+from tests.support import oracle
 from tests.support.interpreter import flags_of
 
 PAIRS = npcompile.jit(lambda x, y: np.nextafter(x, y), fullgraph=True)
@@ -26,20 +27,13 @@ def pairs(values):
     return tuple(map(np.array, zip(*itertools.product(values, values), strict=True)))
 
 
-def alike(got, want):
-    nan = np.isnan(want)
-    assert got.dtype == want.dtype
-    assert np.array_equal(np.isnan(got), nan)
-    assert got[~nan].tobytes() == want[~nan].tobytes()
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 class TestNeighbours:
     def test_values(self, dtype):
         x, y = pairs(edges(dtype))
         with np.errstate(all="ignore"):
-            alike(PAIRS(x, y), np.nextafter(x, y))
-            alike(ALONE(x), np.spacing(x))
+            oracle.check(PAIRS(x, y), np.nextafter(x, y))
+            oracle.check(ALONE(x), np.spacing(x))
 
     def test_flags(self, dtype):
         """Of one point beside ordinary ones."""
@@ -72,4 +66,4 @@ def test_floors_of_quotients(dtype):
     with np.errstate(all="ignore"):
         for x, y in cases:
             for got, want in zip(FLOORS(x, y), (x // y, *np.divmod(x, y)), strict=True):
-                alike(got, want)
+                oracle.check(got, want)

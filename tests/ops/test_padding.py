@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 A = np.arange(12.0).reshape(3, 4)
 

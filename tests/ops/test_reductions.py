@@ -6,7 +6,7 @@ import pytest
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import CheckFailed
 from npcompile.ops import reductions, statistics
-from tests.support.arrays import agrees, call, check, run
+from tests.support.arrays import as_numpy, call, check, run
 
 RNG = np.random.default_rng(0)
 ARRAYS = {
@@ -50,7 +50,7 @@ def test_reductions(function, dtype):
                     run(call(function, **options), a)
                 return
             with np.errstate(all="ignore"):
-                agrees(function, [a], **options)
+                as_numpy(function, [a], **options)
 
 
 @pytest.mark.parametrize("dtype", ["d", "f", "e", "F", "i4"])
@@ -64,7 +64,7 @@ def test_nan_functions(function, dtype):
         if dtype != "i4":
             a[tuple(n // 2 for n in a.shape)] = np.nan
         for options in OPTIONS:
-            agrees(function, [a], **options)
+            as_numpy(function, [a], **options)
 
 
 @pytest.mark.parametrize("function", [*NAN[2:], np.nanargmin, np.nanargmax],
@@ -84,7 +84,7 @@ def test_positions_of_what_is_not_nan(function, dtype):
         if dtype in "dfeD":
             a[tuple(n // 2 for n in a.shape)] = a[(0,) * a.ndim] = np.nan
         for options in [o for o in OPTIONS if not isinstance(o.get("axis"), tuple)]:
-            agrees(function, [a], **options)
+            as_numpy(function, [a], **options)
 
 
 @pytest.mark.parametrize("function", [np.argmin, np.argmax], ids=lambda f: f.__name__)
@@ -94,7 +94,7 @@ def test_positions(function):
         first_nan[1, 1] = first_nan[0, 2] = np.nan
         for a in (array, first_nan, array > 0, (array * 3).astype("i4"), array.round().astype("f")):
             for options in [o for o in OPTIONS if not isinstance(o.get("axis"), tuple)]:
-                agrees(function, [a], **options)
+                as_numpy(function, [a], **options)
 
 
 @pytest.mark.parametrize("options", [
@@ -106,7 +106,7 @@ def test_norm(options):
     for x in (a, a + 1j, (a * 10).astype(int), a.astype("f")):
         if x.dtype.kind == "c" and options.get("ord") in (1, np.inf):
             continue
-        agrees(np.linalg.norm, [x], **options)
+        as_numpy(np.linalg.norm, [x], **options)
 
 
 @pytest.mark.parametrize("function, options", [
@@ -117,7 +117,7 @@ def test_norm(options):
 ])
 def test_options(function, options):
     for a in ARRAYS.values():
-        agrees(function, [a], **options)
+        as_numpy(function, [a], **options)
 
 
 @pytest.mark.parametrize("ufunc", ["add", "multiply", "minimum", "maximum", "logical_and",
@@ -126,11 +126,11 @@ def test_reduce_methods(ufunc):
     function = getattr(np, ufunc)
     for options in ({}, {"axis": None}, {"axis": 1, "keepdims": True}):
         a = ARRAYS["C"]
-        agrees(function.reduce, [a], **options)
+        as_numpy(function.reduce, [a], **options)
     bits = (ARRAYS["C"] * 50).astype(int)
     for name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
         reduce = getattr(np, name).reduce
-        agrees(reduce, [bits], axis=1)
+        as_numpy(reduce, [bits], axis=1)
 
 
 def test_out():
@@ -147,7 +147,7 @@ def test_small_arrays():
     for a in (np.array(2.5), np.array([-0.0]), np.zeros((0, 3)), np.ones((1, 1)), np.array(True)):
         for function in (np.sum, np.any, np.prod):
             check(call(function), function, a)
-    agrees(np.sum, [np.zeros((0, 3))], axis=0)
+    as_numpy(np.sum, [np.zeros((0, 3))], axis=0)
 
 
 @pytest.mark.parametrize("function", [np.min, np.max, np.mean, np.var, np.argmin, np.ptp])
@@ -170,13 +170,13 @@ def test_what_is_not_compiled_is_refused(options):
 def test_differences():
     a, v = ARRAYS["window"][:40], np.arange(20.0) ** 2
     for x in (a, v, a.astype("f"), (a * 9).astype(int), np.asfortranarray(a), a[:, ::-1]):
-        agrees(np.diff, [x])
-        agrees(np.diff, [x > 1])
-        agrees(np.trapezoid, [x])
-        agrees(np.trapezoid, [x], dx=0.3, axis=0)
-        agrees(np.gradient, [x])
-        agrees(np.gradient, [x], 0.1)
-        agrees(np.gradient, [x], 2, axis=0)
+        as_numpy(np.diff, [x])
+        as_numpy(np.diff, [x > 1])
+        as_numpy(np.trapezoid, [x])
+        as_numpy(np.trapezoid, [x], dx=0.3, axis=0)
+        as_numpy(np.gradient, [x])
+        as_numpy(np.gradient, [x], 0.1)
+        as_numpy(np.gradient, [x], 2, axis=0)
     check(call(np.trapezoid), np.trapezoid, a, np.arange(58.0) ** 2)
     check(call(np.trapezoid), np.trapezoid, a, a * 2)
     for wrong in ({"axis": 5}, {"edge_order": 2}):

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile import jit
+from tests.support import oracle
 
 FUNCTIONS = {
     "left": lambda a, v: np.searchsorted(a, v),
@@ -21,11 +22,6 @@ FUNCTIONS = {
     "ends": lambda a, v: np.interp(v, a, np.arange(len(a)), left=-1, right=np.nan),
 }
 COMPILED = {name: jit(function) for name, function in FUNCTIONS.items()}
-
-
-def same(got: Any, want: Any) -> bool:
-    return (got.dtype, got.shape, got.strides) == (want.dtype, want.shape, want.strides) and (
-        got.tobytes() == want.tobytes())
 
 
 @settings(max_examples=150)
@@ -41,7 +37,7 @@ def test_in_tables(data: Any) -> None:
         keys += data.draw(st.sampled_from([0.0, 0.5]))
         keys.flat[:3] = np.nan, np.inf, -np.inf
     for a, v in ((table, keys), (np.repeat(table, 2)[::2], keys.T), (table, keys[::-1])):
-        assert same(COMPILED[name](a, v), FUNCTIONS[name](a, v))
+        assert oracle.same(COMPILED[name](a, v), FUNCTIONS[name](a, v))
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
@@ -93,5 +89,5 @@ def test_histograms(name: str, dtype: str, seed: int, shape: tuple[int, ...], od
         return
     got = COUNTED[name](a)
     assert isinstance(got, tuple)
-    assert all(same(mine, numpys) for mine, numpys in zip(got, want, strict=True))
+    assert all(oracle.same(mine, numpys) for mine, numpys in zip(got, want, strict=True))
     assert got[0].base is None

@@ -9,28 +9,12 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from tests.support import oracle
 
 
-def _same(f: Any, *args: Any, captured: bool | None = None) -> None:
-    plain, ours = [[a.copy() for a in args] for _ in range(2)]
+def _as_plain(f: Any, *args: Any, captured: bool | None = None) -> None:
     compiled = jit(f)
-    outcomes = []
-    for function, given in ((f, plain), (compiled, ours)):
-        try:
-            outcomes.append(("result", function(*given)))
-        except ValueError as error:
-            outcomes.append(("error", str(error)))
-    (kind, want), (other, have) = outcomes
-    assert kind == other
-    if kind == "error":
-        assert have == want
-        return
-    assert type(have) is type(want)
-    assert np.asarray(have).dtype == np.asarray(want).dtype
-    assert np.asarray(have).strides == np.asarray(want).strides
-    np.testing.assert_array_equal(have, want)
-    for a, b in zip(ours, plain):
-        np.testing.assert_array_equal(a, b)
+    oracle.check_calls(compiled, f, *args)
     if captured is not None:
         assert bool(compiled.cache_info().compiled) == captured, str(compiled.explain(*args))
 
@@ -49,17 +33,17 @@ def test_values(have: str) -> None:
         a = (random.standard_normal(shape) * 1000).astype(have)
 
         with np.errstate(all="ignore"):
-            _same(_shifted(np.dtype(want)), a)
+            _as_plain(_shifted(np.dtype(want)), a)
 
 
 def test_layouts() -> None:
     def f(a):
         return a.view(np.uint8).sum(), a.view(np.uint8).shape
 
-    _same(lambda a: f(a)[0], np.arange(12.0).reshape(3, 4), captured=True)
-    _same(lambda a: f(a)[0], np.arange(12.0).reshape(3, 4)[:, :2])
-    _same(lambda a: f(a)[0], np.arange(12.0).reshape(3, 4).T)
-    _same(lambda a: f(a)[0], np.array(2.0))
+    _as_plain(lambda a: f(a)[0], np.arange(12.0).reshape(3, 4), captured=True)
+    _as_plain(lambda a: f(a)[0], np.arange(12.0).reshape(3, 4)[:, :2])
+    _as_plain(lambda a: f(a)[0], np.arange(12.0).reshape(3, 4).T)
+    _as_plain(lambda a: f(a)[0], np.array(2.0))
 
 
 def test_writes_are_seen() -> None:
@@ -93,9 +77,9 @@ def test_writes_are_seen() -> None:
         return total
 
     x = np.arange(8.0)
-    _same(before, x, captured=True)
+    _as_plain(before, x, captured=True)
     for f in (after, through, turns, carried):
-        _same(f, x)
+        _as_plain(f, x)
 
 
 def test_what_python_gets_is_a_view() -> None:

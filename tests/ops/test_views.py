@@ -6,7 +6,7 @@ import pytest
 from npcompile import jit
 from npcompile.core.errors import Refused
 from npcompile.ops import indexing, queries, selection, views
-from tests.support.arrays import agrees, call, check, run
+from tests.support.arrays import as_numpy, call, check, run
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((6, 8))
@@ -38,7 +38,7 @@ CALLS = [
 @pytest.mark.parametrize("name", ARRAYS)
 @pytest.mark.parametrize("function, args", CALLS, ids=lambda x: getattr(x, "__name__", str(x)))
 def test_views(name, function, args):
-    agrees(function, [ARRAYS[name]], *args)
+    as_numpy(function, [ARRAYS[name]], *args)
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 8), (4, 12), (48,), (6, 2, 4), (6, 4, 2), (3, 2, 8),
@@ -99,11 +99,11 @@ def test_writes_through_views(function):
     (np.squeeze, (), A[None, :, None]), (np.squeeze, (0,), A[None]),
 ])
 def test_other_views(function, args, array):
-    agrees(function, [array], *args)
+    as_numpy(function, [array], *args)
 
 
 def test_broadcast_arrays_of_unlike_shapes():
-    agrees(np.broadcast_arrays, [A, A[0].copy()])
+    as_numpy(np.broadcast_arrays, [A, A[0].copy()])
 
 
 @pytest.mark.parametrize("function, args", [
@@ -132,15 +132,15 @@ def test_attributes_of_memory_are_left_to_python(name):
 def test_queries():
     for a in ARRAYS.values():
         for function in (np.shape, np.ndim, np.size):
-            agrees(function, [a])
-        agrees(np.size, [a], 0)
-        agrees(np.size, [a], (0, 1))
-        agrees(np.ndarray.item, [a], *[1] * a.ndim)
-        agrees(np.array_equal, [a, a])
-    agrees(np.array_equal, [A, V])
-    agrees(np.array_equal, [A, A + (A > 2)])
+            as_numpy(function, [a])
+        as_numpy(np.size, [a], 0)
+        as_numpy(np.size, [a], (0, 1))
+        as_numpy(np.ndarray.item, [a], *[1] * a.ndim)
+        as_numpy(np.array_equal, [a, a])
+    as_numpy(np.array_equal, [A, V])
+    as_numpy(np.array_equal, [A, A + (A > 2)])
     for a in (np.array(2.5), np.ones((1, 1), "f4"), np.array([True]), np.array(3, "i1")):
-        agrees(np.ndarray.item, [a])
+        as_numpy(np.ndarray.item, [a])
     for args in ((), (0,), (9, 0), (0, 0, 0)):
         with pytest.raises(Refused):
             run(call(np.ndarray.item, *args), A)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 import pytest
 
 from npcompile import jit
-from tests.fuzz import errstate as random_flags
-from tests.fuzz.errstate import left, outcome
-from tests.runtime.test_fp_warnings import told
+from tests.fuzz import errstate
+from tests.fuzz.errstate import left
+from tests.fuzz.framework import checked
+from tests.support import oracle
 
 
 def ratio(a: Any, b: Any) -> Any:
@@ -21,7 +21,7 @@ def ratio(a: Any, b: Any) -> Any:
     return np.where(b == 0, 0.0, found) * product / (1 + a * a)
 
 
-def same(a: Any, b: Any) -> Any:
+def halves(a: Any, b: Any) -> Any:
     """What is heard and what is not are equal but for that."""
     one = a / b
     with np.errstate(divide="ignore"):
@@ -94,7 +94,8 @@ def determinant(a: Any, b: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", [
-    ratio, same, in_loop, numbers, in_place, in_arm, heard_then_put, ignored_then_put, determinant,
+    ratio, halves, in_loop, numbers, in_place, in_arm, heard_then_put, ignored_then_put,
+    determinant,
 ])
 def test_only_calls_that_warn_leave(function: Any) -> None:
     compiled = jit(function)
@@ -104,10 +105,12 @@ def test_only_calls_that_warn_leave(function: Any) -> None:
     heard = set()
     for other in (b, zero, minus, np.where(a > 1.5, zero, minus), b):
         for one in (a, a - 1, b * 1e200):
-            want, before = outcome(function, [one, other]), left(compiled)
-            assert outcome(compiled, [one, other]) == want
-            assert want[1] or left(compiled) == before
-            heard.add(bool(want[1]))
+            before = left(compiled)
+            want = oracle.check_made(
+                compiled, function, lambda one=one, other=other: (one.copy(), other.copy()),
+                warnings="all")
+            assert want.warned or left(compiled) == before
+            heard.add(bool(want.warned))
     assert heard == {False, True}
     assert left(compiled) > 0
     assert compiled.explain(a, b).captured
@@ -124,7 +127,7 @@ def test_quotients_of_integers_overflow() -> None:
     for i, j in [(7, 2), (7, 0), (least, -1), (least, 0)]:
         for a in (1.0, 1e200):
             args = [np.array([i, 1]), np.array([j, 1]), np.array([a, 1.0])]
-            assert outcome(compiled, args) == outcome(f, args)
+            oracle.check_calls(compiled, f, *args, warnings="all")
 
 
 def test_loops_that_keep_a_number_do_not_lose_its_error() -> None:
@@ -139,9 +142,9 @@ def test_loops_that_keep_a_number_do_not_lose_its_error() -> None:
     for x in (1.0, 0.0):
         for n in (2, 0):
             args = [np.float64(x), n]
-            want, before = outcome(f, args), left(compiled)
-            assert outcome(compiled, args) == want
-            assert want[1] or left(compiled) == before
+            before = left(compiled)
+            want = oracle.check_made(compiled, f, lambda args=args: args, warnings="all")
+            assert want.warned or left(compiled) == before
 
 
 def test_large_arrays_that_are_written_warn_of_what_is_heard() -> None:
@@ -155,9 +158,9 @@ def test_large_arrays_that_are_written_warn_of_what_is_heard() -> None:
     for small in (1.0, 0.5, 0.0):
         a, b = np.full(9000, 0.25), np.ones(9000)
         b[7] = small
-        assert told(compiled, a.copy(), b.copy()) == told(f, a.copy(), b.copy())
+        oracle.check_calls(compiled, f, a, b, warnings="all")
 
 
 @pytest.mark.parametrize("seed", [3, 11, 17, 29])
 def test_random_programs(seed: int) -> None:
-    assert random_flags.check(seed, Counter()) == ""
+    checked(errstate.GRAMMAR, [seed])

@@ -12,12 +12,13 @@ import pytest
 from benchmarks.programs import PROGRAMS, Program
 from benchmarks.programs.compare import difference
 from npcompile import CompileError, jit
+from tests.support import oracle
 
 #: programs that are compiled from end to end; this number only rises
 CAPTURED = 153
 
 
-def outcome(function: Callable[..., Any], program: Program, size: int, seed: int) -> Any:
+def called(function: Callable[..., Any], program: Program, size: int, seed: int) -> Any:
     """The result and the arguments afterwards."""
     args = program.arguments(size, seed)
     with warnings.catch_warnings():
@@ -30,9 +31,11 @@ def test_equals_numpy(name: str) -> None:
     program = PROGRAMS[name]
     compiled = jit(program.function)
     for size, seed in ((program.small, 1), (program.small + 1, 2), (program.small, 3)):
-        got = outcome(compiled, program, size, seed)
-        want = outcome(program.function, program, size, seed)
+        got = called(compiled, program, size, seed)
+        want = called(program.function, program, size, seed)
         assert not difference(got, want, program.exact)
+        if program.exact:
+            oracle.check(got, want)
 
 
 def captured(program: Program) -> bool:

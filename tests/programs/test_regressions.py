@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import npcompile
-from tests.fuzz.programs import difference, run
-from tests.support.calls import agrees
+from tests.support import oracle
+from tests.support.oracle import as_python
 
 REAL = np.arange(6.0).reshape(2, 3)
 WHOLE = np.arange(4)
@@ -78,7 +78,7 @@ def function(text: str) -> Any:
     ("a + 1e300", REAL.astype(np.float32), 0),
 ])
 def test_expression(text: str, a: Any, k: Any) -> None:
-    agrees(function(text), a, k)
+    as_python(function(text), a, k)
 
 
 def test_inline_caches_of_calls_on_two_ways() -> None:
@@ -90,7 +90,7 @@ def test_inline_caches_of_calls_on_two_ways() -> None:
                 total = np.add(total, k == 2 < 3 or k)
         return total
 
-    agrees(plain, REAL, 3)
+    as_python(plain, REAL, 3)
 
 
 def test_failures_of_the_compiler_are_not_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +135,7 @@ def test_temporaries_are_not_laid_out_like_reversed_views() -> None:
     for cut in (np.s_[::-1], np.s_[:, ::-1], np.s_[::-1, ::-1], np.s_[::-2, ::3]):
         for low in (-40, 0, -10):
             whole = np.arange(low, low + 64).astype(np.float16).reshape(8, 8)
-            want, got = (run(f, {"a": whole.copy()[cut]}) for f in (plain, compiled))
-            assert not difference(got, want), difference(got, want)
+            oracle.check_made(compiled, plain, lambda a=whole, cut=cut: (a.copy()[cut],))
 
 
 def test_returned_objects_are_those_of_the_call() -> None:
@@ -196,7 +195,7 @@ def test_counters_of_each_iteration_begin_anew() -> None:
             a[t] = 2
         return found, position
 
-    agrees(plain, np.arange(9) % 3, 4)
+    as_python(plain, np.arange(9) % 3, 4)
 
 
 def test_temporaries_are_not_laid_out_like_written_views() -> None:
@@ -215,10 +214,8 @@ def test_temporaries_are_not_laid_out_like_written_views() -> None:
     for x in (1.0, 9.0):
         for low in (-20.0, -2.0):
             whole = (np.arange(48.0) + low).reshape(6, 8).astype(np.float16)
-            want, got = (
-                run(f, {"a": whole.copy()[::2, ::-3], "x": x}) for f in (plain, compiled)
-            )
-            assert not difference(got, want), difference(got, want)
+            oracle.check_made(
+                compiled, plain, lambda a=whole, x=x: (a.copy()[::2, ::-3], x))
 
 
 def test_a_mask_of_one_element_packs_it() -> None:
@@ -233,7 +230,7 @@ def test_a_mask_of_one_element_packs_it() -> None:
     for first in (3.0, 1.0):
         for _ in range(3):
             np.full(1, 123456789)  # what recycled memory holds
-            agrees(plain, np.array([first, 0.0, 2.0, 1.0, 2.5]))
+            as_python(plain, np.array([first, 0.0, 2.0, 1.0, 2.5]))
 
 
 def test_slices_that_a_negative_argument_ends() -> None:
@@ -255,15 +252,14 @@ def test_scalar_types_of_lists_make_arrays(kind: type, items: Any) -> None:
         return kind(items)
 
     compiled = npcompile.jit(plain)
-    want, got = (run(f, {"items": items}) for f in (plain, compiled))
-    assert not difference(got, want), difference(got, want)
+    oracle.check_calls(compiled, plain, items)
 
 
 def test_array_of_a_scalar_type_as_an_argument_of_a_library_function() -> None:
     def plain(x: float) -> Any:
         return np.interp(x, [0, 1], np.float64([2, 4])), np.float64([x, 1])
 
-    agrees(plain, 0.5)
+    as_python(plain, 0.5)
 
 
 @pytest.mark.parametrize("shape", [(2, 3, 4), (3, 1, 2), (4,)])
@@ -273,7 +269,7 @@ def test_extremes_of_all_axes_into_a_number(shape: tuple[int, ...]) -> None:
         np.minimum.reduce(a, axis=None, out=out)
         return out, a.sum(out=np.zeros(()))
 
-    agrees(plain, np.arange(24.0)[: int(np.prod(shape))].reshape(shape)[::-1])
+    as_python(plain, np.arange(24.0)[: int(np.prod(shape))].reshape(shape)[::-1])
 
 
 NUMBERS = [np.bool_(1), np.int8(1), np.int64(1), np.uint64(1), np.float32(1), np.float64(1),
@@ -293,8 +289,8 @@ def test_names_of_warnings_of_two_numbers(x: Any) -> None:
 
     for y in NUMBERS:
         if isinstance(x, np.generic) or isinstance(y, np.generic):
-            agrees(plain, np.zeros(3), x, y * 0)
-            agrees(literal, np.zeros(3), x, type(y)(0))
+            as_python(plain, np.zeros(3), x, y * 0)
+            as_python(literal, np.zeros(3), x, type(y)(0))
 
 
 def unknown(v: Any) -> Any:
@@ -308,11 +304,10 @@ def test_variables_without_a_value_over_a_graph_break() -> None:
         n = unknown(a)
         return late[n - 1] + a
 
-    agrees(plain, np.arange(3.0), -1)
+    as_python(plain, np.arange(3.0), -1)
     compiled = npcompile.jit(plain)
     for k in (-1, 5, -1, 5):
-        want, got = (run(f, {"a": np.arange(3.0), "k": k}) for f in (plain, compiled))
-        assert not difference(got, want), difference(got, want)
+        oracle.check_calls(compiled, plain, np.arange(3.0), k)
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "uint64", "int32", "bool", "float16"])
@@ -320,7 +315,7 @@ def test_variables_without_a_value_over_a_graph_break() -> None:
 def test_signs_of_numbers_that_overflow(kind: str, text: str) -> None:
     if kind != "bool":
         for value in (0, 1, 127, -128 if kind[0] in "if" else 200, -(2**63)):
-            agrees(function(text), np.array([value]).astype(np.int64).astype(kind), 0)
+            as_python(function(text), np.array([value]).astype(np.int64).astype(kind), 0)
 
 
 def test_a_check_of_sizes_is_made_again_where_it_was_taken_back():
@@ -359,7 +354,7 @@ def test_memory_is_not_as_large_as_what_is_counted_later() -> None:
         return w[:m]
 
     for a in ([1.0, 7.0, 3.0], [1.0, 2.0, 0.0], [-1.0, 3.0, 3.0], [0.0, 7.0, 0.0]):
-        agrees(f, np.array(a), 0)
+        as_python(f, np.array(a), 0)
     assert npcompile.jit(f).explain(np.ones(3), 0).refusal is None
     # the strides of a view depend on the size of its owner, which the view itself doesn't name
     text = npcompile.jit(f).lower(np.ones(3), 0).llvm
@@ -546,7 +541,7 @@ def test_strides_of_new_axes_beside_indices(text):
 
 
 def test_arms_that_square_a_number_again_and_again():
-    agrees(lambda x: 2 ** min(x == -3, 66), np.complex128(0.5))
+    as_python(lambda x: 2 ** min(x == -3, 66), np.complex128(0.5))
 
 
 def test_lines_of_warnings_after_a_pure_library_function():
@@ -557,9 +552,8 @@ def test_lines_of_warnings_after_a_pure_library_function():
 
     compiled = npcompile.jit(f)
     for x in (np.inf, np.nan, -np.inf, np.inf):  # a call without a warning, then one with
-        agrees(f, np.arange(3.0), np.float16(x))
-        got, want = (run(g, {"a": np.arange(3.0), "x": np.float16(x)}) for g in (compiled, f))
-        assert not difference(got, want)
+        as_python(f, np.arange(3.0), np.float16(x))
+        oracle.check_calls(compiled, f, np.arange(3.0), np.float16(x))
 
 
 def test_numbers_as_arrays_of_several_axes_have_strides():
@@ -666,7 +660,7 @@ def test_arrays_made_by_their_class():
     "np.multiply.outer(a[:2], [1, 2])", "np.add.outer((1, 2, 3), a)", "np.add.outer([a[0]], a)",
 ])
 def test_outer_of_sequences(text):
-    agrees(function(text), REAL.ravel(), 0)
+    as_python(function(text), REAL.ravel(), 0)
 
 
 @pytest.mark.parametrize("body", [
@@ -678,7 +672,7 @@ def test_warnings_of_what_nobody_reads_in_arms_and_iterations(body):
     text = "".join(f" {line}\n" for line in body.split("\n"))
     exec(compile(f"def f(a, x):\n{text}", "<regression>", "exec"), scope)
     for x in (np.True_, np.False_):
-        agrees(scope["f"], np.zeros(6), x)
+        as_python(scope["f"], np.zeros(6), x)
 
 
 class Bond:
@@ -736,8 +730,8 @@ def test_arrays_in_containers_from_outside_are_changed_in_place():
 @pytest.mark.parametrize("stop", [np.float32(7.3), 7.3])
 @pytest.mark.parametrize("step", [np.float32(0.3), 0.3, np.float64(0.3)])
 def test_ranges_round_as_their_numbers_do(start, stop, step):
-    agrees(lambda a, b, c: np.arange(a, b, c), start, stop, step)
-    agrees(lambda a, b: np.arange(a, b, 0.3), start, stop)
+    as_python(lambda a, b, c: np.arange(a, b, c), start, stop, step)
+    as_python(lambda a, b: np.arange(a, b, 0.3), start, stop)
 
 
 @pytest.mark.parametrize("n", [0, 1, 4])
@@ -762,7 +756,7 @@ def test_lists_grown_in_loops_over_ranges_of_any_integers(kind):
             grown.append(k)
         return np.array(grown)
 
-    agrees(f, kind(5))
+    as_python(f, kind(5))
 
 
 def test_calls_that_do_little_between_graph_breaks_are_left_to_python():

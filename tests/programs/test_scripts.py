@@ -1,10 +1,10 @@
 """Scripts with objects, compiled and plain: what they showed once by going wrong."""
 
-from tests.support.scripts import difference
+from tests.support.scripts import differs
 
 
 def test_a_property_reads_a_slot_in_which_nothing_is():
-    assert not difference('''
+    assert not differs('''
 class Base:
     __slots__ = ("x",)
     @property

@@ -48,7 +48,7 @@ def step(s, dt):
     return s.u.sum()
 
 
-def same(s, dt):
+def stores_what_it_reads(s, dt):
     v = s.u * 2
     s.u = v
     return v
@@ -137,7 +137,7 @@ def dictionary(s, dt):
     return s.__dict__["t"], vars(s)["t"]
 
 
-CAPTURED = [step, same, loops, inlined, asked]
+CAPTURED = [step, stores_what_it_reads, loops, inlined, asked]
 
 
 def one_of_two(s, dt):
@@ -174,7 +174,7 @@ def test_stores(f: Any, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_identity() -> None:
-    compiled, s = jit(same), Model()
+    compiled, s = jit(stores_what_it_reads), Model()
     for _ in range(2):
         assert compiled(s, 1.0) is s.u
 

@@ -15,6 +15,8 @@ import pytest
 
 from npcompile import jit
 from tests.fuzz import operator_methods
+from tests.fuzz.framework import checked
+from tests.support import oracle
 
 #: a function, its arguments, and what happens between its calls
 Case = tuple[Callable[..., Any], tuple[Any, ...], list[Callable[[], Any]]]
@@ -314,19 +316,17 @@ def special_methods_of_a_class_that_come_and_go() -> Case:
 
 @pytest.mark.parametrize("first", range(0, 20, 10))
 def test_random_answers(first: int) -> None:
-    for seed in range(first, first + 10):
-        assert not operator_methods.check(seed, collections.Counter(), collections.Counter())
+    checked(operator_methods.GRAMMAR, range(first, first + 10))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 @pytest.mark.parametrize("first", range(1000, 2000, 200))
 def test_many_random_answers(first: int) -> None:
-    for seed in range(first, first + 200):
-        assert not operator_methods.check(seed, collections.Counter(), collections.Counter())
+    checked(operator_methods.GRAMMAR, range(first, first + 200))
 
 
-def outcomes(made: Callable[[], Case], wrap: Callable[[Any], Any]) -> list[Any]:
+def observed(made: Callable[[], Case], wrap: Callable[[Any], Any]) -> list[oracle.Outcome]:
     """What two calls give, and one after each thing that happens."""
     STATE[0] = 1.0
     function, args, events = made()
@@ -334,13 +334,11 @@ def outcomes(made: Callable[[], Case], wrap: Callable[[Any], Any]) -> list[Any]:
     for event in (None, None, *events):
         if event is not None:
             event()
-        try:
-            found.append(called(*args))
-        except Exception as error:
-            found.append((type(error), str(error)))
+        found.append(oracle.observe(called, *args))
     return found
 
 
 @pytest.mark.parametrize("made", CASES, ids=lambda made: made.__name__)
 def test_as_in_python(made: Callable[[], Case]) -> None:
-    assert outcomes(made, jit) == outcomes(made, lambda f: f)
+    for got, want in zip(observed(made, jit), observed(made, lambda f: f), strict=True):
+        oracle.check(got, want)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 R = np.random.default_rng(3)
 V = R.random(9)

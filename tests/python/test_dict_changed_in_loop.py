@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from npcompile import jit
+from tests.support import oracle
 
 
 def grown(c: dict[int, int], n: int) -> Any:
@@ -54,13 +54,6 @@ def reversed_keys(c: dict[int, int], n: int) -> Any:
     return total
 
 
-def outcome(function: Callable[..., Any], c: dict[int, int], n: int) -> Any:
-    try:
-        return function(c, n), c
-    except (RuntimeError, StopIteration) as error:
-        return type(error), str(error), c
-
-
 @pytest.mark.parametrize(
     "function", [grown, grown_items, changed_values, shrunk, named, reversed_keys]
 )
@@ -68,5 +61,4 @@ def test_python_sees_what_happens_to_them(function: Any) -> None:
     compiled = jit(function)
     for keys in ([1, 2, 7], [0], [], [3, 2]):
         for n in (1, 2, 5, 7):
-            made = [dict.fromkeys(keys, 3) for _ in range(2)]
-            assert outcome(compiled, made[0], n) == outcome(function, made[1], n)
+            oracle.check_calls(compiled, function, dict.fromkeys(keys, 3), n)

@@ -65,7 +65,7 @@ def delegating(a):
     yield 1.0
 
 
-def told(log, a):
+def logged(log, a):
     for x in a:
         log.append(x)
         yield x
@@ -232,7 +232,7 @@ def test_left_to_python(f):
 def test_lists_that_change():
     def f(a):
         log = []
-        for x in told(log, a):
+        for x in logged(log, a):
             log.append(-x)
             log[0] += 1
         return log

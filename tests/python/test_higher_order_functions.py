@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from npcompile import CompileError, jit
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 X = np.linspace(-2.0, 3.0, 12)
 M = X.reshape(3, 4)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from tests.support import oracle
 
 X = np.arange(4.0)
 
@@ -198,21 +199,12 @@ def raised(tank, n):
     return tank.level
 
 
-def outcome(function, kind, n):
-    tank = kind(np.arange(5.0))
-    try:
-        found = function(tank, n)
-    except (ValueError, IndexError) as error:
-        found = type(error), str(error)
-    return found, tank.levels.tolist(), tank.count
-
-
 @pytest.mark.parametrize("kind", [Tank, Leaking])
 @pytest.mark.parametrize("function", [filled, emptied, raised])
 def test_properties_that_are_set(function, kind):
     compiled = jit(function)
     for n in (0, 1, 3, 4, 9, 1):
-        assert outcome(compiled, kind, n) == outcome(function, kind, n)
+        oracle.check_made(compiled, function, lambda n=n: (kind(np.arange(5.0)), n))
     if function is filled:
         assert compiled.explain(kind(np.arange(5.0)), 2).captured
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import copy
 from typing import Any
 
 import numpy as np
 import pytest
 
 from npcompile import jit
-from tests.fuzz.layers import check, told
+from tests.fuzz import layers
+from tests.fuzz.framework import checked
+from tests.support import oracle
 
 
 class Dense:
@@ -140,18 +142,9 @@ def as_python(function: Any, make: Any, *others: Any) -> Any:
     """The compiled function, after calls that leave all as Python does."""
     compiled = jit(function)
     for arguments in (*others, *others):
-        seen = []
-        for f in (compiled, function):
-            thing, rest = make(), [np.copy(v) if isinstance(v, np.ndarray) else v
-                                   for v in arguments]
-            seen.append([])
-            for _ in range(2):
-                try:
-                    result = f(thing, *rest)
-                except (ZeroDivisionError, AttributeError) as error:
-                    result = repr(error)
-                seen[-1] += [told([result, thing, *rest])]
-        assert seen[0] == seen[1]
+        mine, theirs = ((make(), *copy.deepcopy(arguments)) for _ in range(2))
+        for _ in range(2):
+            oracle.check(oracle.observe(compiled, *mine), oracle.observe(function, *theirs))
     return compiled
 
 
@@ -254,21 +247,10 @@ def test_what_is_no_plain_attribute() -> None:
     compiled = jit(f)
     for kind in (Loud, Set, ReadOnly, Mean, Loud, Set):
         for n in (0, 3):
-            seen = []
-            for function in (compiled, f):
-                thing = kind()
-                try:
-                    result = function(thing, n)
-                except AttributeError as error:
-                    result = str(error)
-                seen.append(told([result, thing]))
-            assert seen[0] == seen[1]
+            oracle.check_made(compiled, f, lambda kind=kind, n=n: (kind(), n))
     one, other = Slots(), Slots()
     assert compiled(one, 4).tolist() == f(other, 4).tolist() == one.x.tolist()
 
 
 def test_programs() -> None:
-    counts: Counter[str] = Counter()
-    wrong = [text for seed in range(12) if (text := check(seed, counts))]
-    assert not wrong, "\n".join(wrong)
-    assert counts["whole"]
+    assert checked(layers.GRAMMAR, range(12))["whole"]

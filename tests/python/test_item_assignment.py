@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from tests.fuzz.layers import told
+from tests.support import oracle
 
 
 class Thing:
@@ -81,29 +81,20 @@ def taken(params, grads, m):
 OPTIMISERS = [momentum, adam, by_number, several_times, taken]
 
 
-def agree(f: Any, cases: list[Callable[[], tuple[Any, ...]]], calls: int = 3) -> Any:
+def as_plain(f: Any, cases: list[Callable[[], tuple[Any, ...]]], calls: int = 3) -> Any:
     """Calls a function and its compiled twin on things of each kind, again and again."""
-    compiled, found = jit(f), []
-    for function in (compiled, f):
-        seen = []
-        for make in cases:
-            for _ in range(2):
-                args = make()
-                for _ in range(calls):
-                    try:
-                        result = function(*args)
-                    except (KeyError, IndexError, RuntimeError, ZeroDivisionError) as error:
-                        result = repr(error)
-                    seen.append(told([result, *args]))
-        found.append(seen)
-    for got, want in zip(*found):
-        assert got == want
+    compiled = jit(f)
+    for make in cases:
+        for _ in range(2):
+            mine, theirs = make(), make()
+            for _ in range(calls):
+                oracle.check(oracle.observe(compiled, *mine), oracle.observe(f, *theirs))
     return compiled.cache_info()
 
 
 @pytest.mark.parametrize("f", [*OPTIMISERS, made_at_need, while_it_lasts])
 def test_dictionaries(f: Any) -> None:
-    info = agree(f, [parameters])
+    info = as_plain(f, [parameters])
     if f in OPTIMISERS:
         assert info.compiled and not info.fallbacks
 
@@ -255,7 +246,7 @@ def printed(p, q):
 ])
 @pytest.mark.parametrize("cases", [[two, one], [one, two], [two, shared]])
 def test_one_dictionary_under_two_names(f: Any, cases: Any) -> None:
-    agree(f, cases, 2)
+    as_plain(f, cases, 2)
 
 
 def two_lists() -> tuple[Any, ...]:
@@ -327,7 +318,7 @@ def sliced(p, q):
 ])
 @pytest.mark.parametrize("cases", [[two_lists, one_list], [one_list, other_lengths]])
 def test_lists(f: Any, cases: Any) -> None:
-    agree(f, cases, 2)
+    as_plain(f, cases, 2)
 
 
 def own() -> tuple[Any, ...]:
@@ -362,7 +353,7 @@ def asked(s, d):
 @pytest.mark.parametrize("f", [read_by_object, read_by_dictionary, counted, asked])
 @pytest.mark.parametrize("cases", [[others, own], [own, others]])
 def test_the_dictionary_of_an_object(f: Any, cases: Any) -> None:
-    agree(f, cases, 2)
+    as_plain(f, cases, 2)
 
 
 def test_caches_that_grow() -> None:
@@ -472,4 +463,4 @@ def until_small(d):
 ])
 @pytest.mark.parametrize("cases", [[nested, one_in_both], [one_in_both, nested]])
 def test_containers_in_containers(f: Any, cases: Any) -> None:
-    agree(f, cases)
+    as_plain(f, cases)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from npcompile import CompileError, jit
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 Y = np.array([1.0, 0.5])
 M = np.arange(12.0).reshape(4, 3)

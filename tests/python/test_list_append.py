@@ -3,8 +3,6 @@
 # ruff: noqa: PERF401
 from __future__ import annotations
 
-import warnings
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,9 @@ import pytest
 
 from npcompile import jit
 from tests.fuzz import appends
-from tests.support.calls import alike
+from tests.fuzz.framework import checked
+from tests.support import oracle
+from tests.support.oracle import alike
 
 A = np.array([0.5, 2.0, 1.0, 3.0])
 
@@ -128,36 +128,26 @@ CAPTURED = [trained, once, to_global, states]
 OTHERS = [until, fails, raises, divides, logs, printed, looked_at, gone_through, by_a_generator]
 
 
-def told(function: Any, model: Model, n: int) -> Any:
-    x = A.copy()
+def appended(function: Any, model: Model, n: int) -> oracle.Outcome:
+    """The outcome of a call, the lists that it found included."""
     HISTORY.clear()
-    losses, norms = model.losses, model.norms
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result = function(model, x, n)
-        except (ValueError, IndexError, ZeroDivisionError) as error:
-            result = type(error), str(error)
-    assert model.losses is losses
-    assert model.norms is norms
-    return repr((result, losses, norms, model.w, model.n, x, HISTORY)), [
-        [type(v) for v in held] for held in (losses, norms, HISTORY)
-    ], {(str(w.message), w.lineno) for w in caught}
+    lists = model.losses, model.norms
+    return oracle.observe(function, model, A.copy(), n, world=lambda: (lists, HISTORY))
 
 
 @pytest.mark.parametrize("function", [*CAPTURED, *OTHERS])
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
-def test_appended(function: Any, backend: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_appended(function: Any, backend: str) -> None:
     compiled = jit(function, backend=backend, fullgraph=function in CAPTURED)
     for shared in (False, False, True, False):
-        outcomes = []
-        for call in (function, compiled):
-            model = Model()
+        mine, theirs = Model(), Model()
+        for model in (mine, theirs):
             if shared and function not in CAPTURED:
                 model.norms = model.losses
-            outcomes.append([told(call, model, n) for n in (3, 4, 0, 2)])
-            outcomes.append(capsys.readouterr().out)
-        assert outcomes[:2] == outcomes[2:]
+        for n in (3, 4, 0, 2):
+            got, want = (appended(call, model, n)
+                         for call, model in ((compiled, mine), (function, theirs)))
+            oracle.check(got, want)
 
 
 def test_lists_that_may_be_one() -> None:
@@ -195,5 +185,4 @@ def test_entry_is_direct() -> None:
 
 
 def test_random_programs() -> None:
-    for seed in range(40, 55):
-        assert not appends.check(seed, Counter(), Counter())
+    checked(appends.GRAMMAR, range(40, 55))

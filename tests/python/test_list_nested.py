@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 Y = np.array([1.0, 0.5])
 A = np.array([1.0, -2.0, 3.0, 4.0])

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 
 from npcompile import jit
 from tests.fuzz import nested_lists
-from tests.support.calls import alike
+from tests.fuzz.framework import checked
+from tests.support.oracle import alike
 
 A = np.array([0.5, 2.0, 1.0, 3.0])
 
@@ -315,8 +314,7 @@ def test_maps_of_what_only_the_run_knows():
 
 
 def test_random_programs():
-    for seed in range(40, 55):
-        assert not nested_lists.check(seed, Counter(), Counter())
+    checked(nested_lists.GRAMMAR, range(40, 55))
 
 
 def test_a_check_that_a_later_pass_sees_again():

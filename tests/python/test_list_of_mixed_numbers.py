@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,26 +9,9 @@ import numpy as np
 import pytest
 
 import npcompile
+from tests.support import oracle
 
 Function = Callable[..., Any]
-
-
-def seen(value: Any) -> object:
-    if isinstance(value, (tuple, list)):
-        return type(value), [seen(item) for item in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return type(value), value.dtype, value.shape, value.tobytes()
-    return type(value), repr(value)
-
-
-def outcome(function: Function, args: tuple[Any, ...]) -> object:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            result = seen(function(*args))
-        except (ArithmeticError, IndexError, ValueError) as error:
-            result = type(error), str(error)
-    return result, [(w.category, str(w.message), w.lineno) for w in caught]
 
 
 def queue(arrivals, service, counters):
@@ -104,7 +86,7 @@ def test_items(function: Function, n: int) -> None:
     compiled = npcompile.jit(function)
     for x in (rng.random(4), rng.random(9), np.array([0.7, np.nan, 0.0, -0.0]), np.zeros(5)):
         args = x, rng.integers(0, n, len(x)), n
-        assert outcome(compiled, args) == outcome(function, args)
+        oracle.check_calls(compiled, function, *args, nans=True, warnings="all")
 
 
 def test_a_queue() -> None:
@@ -112,7 +94,7 @@ def test_a_queue() -> None:
     compiled = npcompile.jit(queue)
     for counters in (3, 1, 5, 0):
         args = np.cumsum(rng.random(60)), 3.0 * rng.random(60), counters
-        assert outcome(compiled, args) == outcome(queue, args)
+        oracle.check_calls(compiled, queue, *args, nans=True, warnings="all")
     few = np.array([0.5]), np.array([1.0]), 3  # what nobody used is Python's
-    assert outcome(compiled, few) == outcome(queue, few)
+    oracle.check_calls(compiled, queue, *few, nans=True, warnings="all")
     assert compiled.explain(*few).refusal is None

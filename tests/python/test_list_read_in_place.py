@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import subprocess
 import sys
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from npcompile import jit
 from npcompile.runtime.unsafe import object_memory
 from npcompile.tracing import unboxed_lists
 from tests.fuzz import external_lists
+from tests.fuzz.framework import checked
 
 pytestmark = pytest.mark.skipif(not object_memory.readable(), reason="another Python's objects")
 
@@ -397,5 +397,4 @@ def test_short_lists_of_places_get_one_version():
 
 
 def test_random_programs() -> None:
-    for seed in range(6):
-        assert not external_lists.check(seed, Counter(), Counter())
+    checked(external_lists.GRAMMAR, range(6))

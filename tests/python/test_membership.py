@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 NAN = math.nan
 

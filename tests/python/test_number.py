@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 INTS = np.array([0, 1, -1, 2, 7, -8, 255, 2**31, 2**62, -(2**63) + 1, 2**63 - 1, 12345678901])
 TIES = np.array([0.5, 1.5, 2.5, -0.5, 0.125, 2.675, 1.005, 1e-320, -0.04, 0.0, -0.0, 1e15, 0.05])

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from tests.support import oracle
 
 ENDLESS, HELD = float("inf"), float("2.5e7")
 NUMBERS: tuple[Any, ...] = (
@@ -28,31 +29,11 @@ class Own(float):
     pass
 
 
-def shape(value: Any, known: dict[int, int]) -> Any:
-    """Which objects something consists of, numbered in the order in which they are met."""
-    if isinstance(value, (tuple, list)):
-        return [shape(item, known) for item in value]
-    if isinstance(value, dict):
-        return [(shape(key, known), shape(item, known)) for key, item in value.items()]
-    if isinstance(value, Holder):
-        return shape(vars(value), known)
-    if type(value) in (int, bool, str, np.bool_, np.ndarray):
-        return repr(value)
-    return known.setdefault(id(value), len(known)), repr(value)
-
-
-def agrees(function: Callable[..., Any], *make: Callable[[], tuple[Any, ...]]) -> None:
+def as_plain(function: Callable[..., Any], *make: Callable[[], tuple[Any, ...]]) -> None:
     """Compiled and plain calls give the same objects, at first and later."""
     compiled = jit(function)
     for made in make * 3:
-        seen = []
-        for f in (function, compiled):
-            args = made()
-            known: dict[int, int] = {}
-            shape(args, known)
-            result = f(*args)
-            seen.append((shape(result, known), shape(args, known)))
-        assert seen[0] == seen[1]
+        oracle.check_made(compiled, function, made, numbers=True)
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -63,7 +44,7 @@ def test_results(number: Any) -> None:
         return x, [y], {"x": (y, a)}
 
     assert jit(f)(number, np.ones(3))[0] is number
-    agrees(f, lambda: (number, np.arange(9.0)), lambda: (number, np.arange(5.0)))
+    as_plain(f, lambda: (number, np.arange(9.0)), lambda: (number, np.arange(5.0)))
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -74,11 +55,11 @@ def test_attributes_items_and_globals(number: Any) -> None:
         held.x = items[1]
         return held.last, items[0], items[1], table["k"], ENDLESS, HELD, number
 
-    agrees(f, lambda: (Holder(x=number, last=0.0), [2.5, number], {"k": number}, np.ones(4)))
+    as_plain(f, lambda: (Holder(x=number, last=0.0), [2.5, number], {"k": number}, np.ones(4)))
 
 
 def test_an_object_of_a_class_of_its_own() -> None:
-    agrees(lambda x, a: (x, a.sum()), lambda: (Own(2.5), np.ones(3)))
+    as_plain(lambda x, a: (x, a.sum()), lambda: (Own(2.5), np.ones(3)))
 
 
 def test_a_number_that_changed() -> None:
@@ -88,7 +69,7 @@ def test_a_number_that_changed() -> None:
         a += held.x
         return before, held.x, held.x, x
 
-    agrees(f, lambda: (Holder(x=7.5e9), 3.5, np.ones(3)))
+    as_plain(f, lambda: (Holder(x=7.5e9), 3.5, np.ones(3)))
 
 
 def test_a_new_number_is_one_object() -> None:
@@ -97,14 +78,14 @@ def test_a_new_number_is_one_object() -> None:
         best, y = total, x * 3.0
         return {"total": total, "best": best}, y, [y], x * 5.0, a[0]
 
-    agrees(f, lambda: (2.5, np.arange(4.0)))
+    as_plain(f, lambda: (2.5, np.arange(4.0)))
 
 
 def test_what_is_computed_twice_is_two_objects() -> None:
     def f(x: Any, a: Any) -> Any:
         return x * 3.0, x * 3.0, a[1], a[1]
 
-    agrees(f, lambda: (2.5, np.arange(4.0)))
+    as_plain(f, lambda: (2.5, np.arange(4.0)))
 
 
 def test_a_variable_that_gets_the_same_in_each_iteration() -> None:
@@ -115,7 +96,7 @@ def test_a_variable_that_gets_the_same_in_each_iteration() -> None:
             y = x
         return x, y
 
-    agrees(f, lambda: (2.5, np.arange(4.0)), lambda: (2.5, np.arange(0.0)))
+    as_plain(f, lambda: (2.5, np.arange(4.0)), lambda: (2.5, np.arange(0.0)))
 
 
 def test_an_attribute_that_is_deleted_meanwhile() -> None:
@@ -126,7 +107,7 @@ def test_an_attribute_that_is_deleted_meanwhile() -> None:
             log[str(k)] = held.__dict__.pop("x", None)
         return x, log["0"] is x
 
-    agrees(f, lambda: (Holder(x=float("2.5e7")), {}, np.arange(3000.0)))
+    as_plain(f, lambda: (Holder(x=float("2.5e7")), {}, np.arange(3000.0)))
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -139,7 +120,7 @@ def test_graph_breaks(number: Any) -> None:
         first, last = log["0"], log["2"]
         return x, y, z, first, last, held.x
 
-    agrees(f, lambda: (number, Holder(x=number), {}, np.arange(3000.0)))
+    as_plain(f, lambda: (number, Holder(x=number), {}, np.arange(3000.0)))
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -154,8 +135,8 @@ def test_comparisons_after_a_graph_break(number: Any) -> None:
         return found
 
     other = number + 0 if isinstance(number, (float, complex)) else number
-    agrees(f, lambda: (number, number, {}, np.arange(3000.0)),
-           lambda: (number, other, {}, np.arange(3000.0)))
+    as_plain(f, lambda: (number, number, {}, np.arange(3000.0)),
+             lambda: (number, other, {}, np.arange(3000.0)))
 
 
 def test_keys_that_are_nan() -> None:
@@ -167,7 +148,7 @@ def test_keys_that_are_nan() -> None:
             counts[x] = k
         return len(counts), x in [log["1"]]
 
-    agrees(f, lambda: (math.nan, {}, np.arange(3000.0)))
+    as_plain(f, lambda: (math.nan, {}, np.arange(3000.0)))
 
 
 def test_comparisons_of_what_paths_join() -> None:
@@ -185,7 +166,7 @@ def test_comparisons_of_what_paths_join() -> None:
     def made(first: float) -> Callable[[], tuple[Any, ...]]:
         return lambda: (2.5e7, float("3.5e7"), {}, np.arange(3000.0) + first)
 
-    agrees(f, made(0.0), made(9.0))
+    as_plain(f, made(0.0), made(9.0))
 
 
 def test_comparisons_without_a_graph_break() -> None:
@@ -196,9 +177,9 @@ def test_comparisons_without_a_graph_break() -> None:
         return x is y, x is held.x, z is w, z is x, z is a[0], held.x is ENDLESS, x is not y
 
     one, other = 2.5e7, float("2.5e7")
-    agrees(f, lambda: (one, one, Holder(x=other), np.ones(3)),
-           lambda: (one, other, Holder(x=one), np.ones(3)),
-           lambda: (one, other, Holder(x=ENDLESS), np.ones(3)))
+    as_plain(f, lambda: (one, one, Holder(x=other), np.ones(3)),
+             lambda: (one, other, Holder(x=one), np.ones(3)),
+             lambda: (one, other, Holder(x=ENDLESS), np.ones(3)))
 
 
 def test_a_failed_check_goes_on_with_the_same_objects() -> None:
@@ -213,7 +194,7 @@ def test_a_failed_check_goes_on_with_the_same_objects() -> None:
         number = float("2.5e7")
         return lambda: (number, n, Holder(x=number), np.arange(5.0))
 
-    agrees(f, made(3), made(-4), made(4))
+    as_plain(f, made(3), made(-4), made(4))
 
 
 def test_truths_are_compared() -> None:
@@ -222,7 +203,7 @@ def test_truths_are_compared() -> None:
         return one is other, one is not other, a * x
 
     for x in (0.5, 1.5, 2.5):
-        agrees(f, lambda x=x: (np.ones(3), x))
+        as_plain(f, lambda x=x: (np.ones(3), x))
 
 
 def test_comparisons_in_functions_made_after_a_graph_break() -> None:
@@ -236,4 +217,4 @@ def test_comparisons_in_functions_made_after_a_graph_break() -> None:
 
         return list(map(same, numbers))
 
-    agrees(f, lambda: (2.5e7, [1.5e7, 3.5e7], 0), lambda: (2.5e7, [1.5e7, 3.5e7], 2))
+    as_plain(f, lambda: (2.5e7, [1.5e7, 3.5e7], 0), lambda: (2.5e7, [1.5e7, 3.5e7], 2))

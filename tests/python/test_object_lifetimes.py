@@ -13,7 +13,9 @@ import pytest
 import scipy.optimize
 
 from npcompile import jit
-from tests.fuzz.lifetimes import run
+from tests.fuzz import lifetimes
+from tests.fuzz.framework import checked
+from tests.support import oracle
 
 LOG: list[Any] = []
 PARTS = 4
@@ -110,7 +112,7 @@ FINALIZED = (made, many, in_helper, rebound, left_early, replaced, kept, out_of_
              out_of_a_slice)
 
 
-def _told(function: Any, *given: str) -> list[Any]:
+def _log(function: Any, *given: str) -> list[Any]:
     LOG.clear()
     for k in range(3):
         h, xs = Holder(), [Mortal(200.0 + k), Mortal(300.0 + k)]
@@ -125,7 +127,7 @@ def _told(function: Any, *given: str) -> list[Any]:
 
 @pytest.mark.parametrize("function", FINALIZED, ids=lambda f: str(f.__name__))
 def test_finalizers_run_when_pythons_do(function: Any) -> None:
-    assert _told(jit(function, cache=False)) == _told(function)
+    oracle.check(_log(jit(function, cache=False)), _log(function))
 
 
 def summed(a: Any) -> Any:
@@ -215,12 +217,10 @@ def frozen() -> Iterator[None]:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_random_lifetimes(part: int, frozen: None) -> None:
-    differ = [found for seed in range(part, 60, PARTS) if (found := run(seed))]
-    assert not differ, "\n".join(differ)
+    checked(lifetimes.GRAMMAR, range(part, 60, PARTS))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_more_lifetimes(part: int) -> None:
-    differ = [found for seed in range(1000 + part, 3000, PARTS) if (found := run(seed))]
-    assert not differ, "\n".join(differ)
+    checked(lifetimes.GRAMMAR, range(1000 + part, 3000, PARTS))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 A = np.array([1.0, 2.0, 3.0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npcompile import jit
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 A = np.array([-1.0, 0.0, 4.0, np.inf])
 B = np.array([1.0, 2.0, 3.0, 4.0])

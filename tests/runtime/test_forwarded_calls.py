@@ -14,6 +14,7 @@ from npcompile import jit
 from npcompile.runtime.versions import forwarding
 from npcompile.runtime.versions.dispatch import FASTER
 from npcompile.runtime.versions.forwarding import PATIENCE, UNSEEN
+from tests.support import oracle
 
 X = np.arange(6.0)
 
@@ -39,22 +40,15 @@ def settled(function, *args):
     return made
 
 
-def told(function, *args, **kwargs):
-    try:
-        return function(*args, **kwargs)
-    except (TypeError, ValueError) as error:
-        return type(error), str(error)
-
-
 def test_arguments_and_exceptions_are_pythons():
     g = settled(joined, "ba")
     before = g.cache_info().fallbacks
     for k in range(3 * UNSEEN):
         args = [("ba",), ("xy", "q"), ("xy", "q", "r"), (), (None,), ("a", "b", "c", "d")][k % 6]
         kwargs = [{}, {"third": "z"}, {"last": "l"}, {"second": "s"}, {"more": 1}][k % 5]
-        want = told(joined, *args, **kwargs)
-        assert told(g, *args, **kwargs) == want
-        before += want[0] is not TypeError
+        want = oracle.observe(joined, *args, **kwargs)
+        oracle.check(oracle.observe(g, *args, **kwargs), want)
+        before += not isinstance(want.error, TypeError)
     assert g.cache_info().fallbacks >= before  # misfits are not counted where they are looked at
 
 

@@ -7,7 +7,7 @@ import dis
 import sys
 import weakref
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from types import CellType, CodeType, FrameType, FunctionType, TracebackType
 from typing import Any
 
@@ -24,6 +24,7 @@ from npcompile.runtime.versions.resume import (
     prepare,
     resume,
 )
+from tests.support import oracle
 
 # ------------------------------------------------------------------ the functions that are left
 # Many split expressions over lines: a new line inside an expression is a point with a full stack.
@@ -244,13 +245,20 @@ class Stop(BaseException):
     """Ends a run that was left."""
 
 
-def outcome(call: Callable[..., object], *args: object) -> tuple[object, ...]:
-    """A value, or an exception with the functions and positions that it passed."""
-    try:
-        return ("value", repr(call(*args)))
-    except Exception as error:
-        assert error.__traceback__ is not None
-        return ("error", type(error).__name__, str(error), passed(error.__traceback__.tb_next))
+Finished = tuple[oracle.Outcome, list[tuple[object, ...]]]
+
+
+def finished(call: Callable[..., object], *args: object) -> Finished:
+    """The outcome of a call, and the functions and positions that an exception passed."""
+    found = oracle.observe(partial(call, *args))
+    trace = found.error.__traceback__ if found.error is not None else None
+    return found, passed(trace.tb_next if trace is not None else None)
+
+
+def as_plain(got: Finished, want: Finished, where: str) -> None:
+    text = oracle.difference(got[0], want[0])
+    assert not text, f"{where}: {text}"
+    assert got[1] == want[1], where
 
 
 def passed(tb: TracebackType | None) -> list[tuple[object, ...]]:
@@ -287,7 +295,7 @@ def leave(function: FunctionType, args: tuple[object, ...], stop: int) -> Any:
         seen += 1
         if seen == stop:
             sys.settrace(None)
-            result = outcome(prepare(frames_of(frame)))
+            result = finished(prepare(frames_of(frame)))
             raise Stop
         return trace
 
@@ -328,10 +336,10 @@ def can_leave(frame: FrameType, function: FunctionType) -> bool:
 @pytest.mark.parametrize(("function", "args"), CASES, ids=lambda v: getattr(v, "__name__", None))
 def test_goes_on_from_every_point(function: FunctionType, args: tuple[Any, ...]) -> None:
     fresh = lambda: tuple(list(a) if isinstance(a, list) else a for a in args)  # noqa: E731
-    want = outcome(function, *fresh())
+    want = finished(function, *fresh())
     stop = 1
     while (got := leave(function, fresh(), stop)) is not None:
-        assert got == want, f"left at point {stop}"
+        as_plain(got, want, f"left at point {stop}")
         stop += 1
     assert stop > 4
 
@@ -382,10 +390,10 @@ def test_random_functions(data: st.DataObject) -> None:
     source = "def f(a, b, c):\n" + "".join(f"    {line}\n" for line in lines)
     space = dict(globals())
     exec(compile(source, __file__, "exec"), space)
-    want = outcome(space["f"], 7, 2, [1])
+    want = finished(space["f"], 7, 2, [1])
     stop = 1
     while stop < 150 and (got := leave(space["f"], (7, 2, [1]), stop)) is not None:
-        assert got == want, f"left at point {stop} of\n{source}"
+        as_plain(got, want, f"left at point {stop} of\n{source}")
         stop += 7 if sys.version_info < (3, 12) else 2
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
@@ -36,7 +35,8 @@ from npcompile.program.ir import (
 from npcompile.schedule.memory.allocate import allocate, touched
 from npcompile.schedule.memory.shared_temporaries import SharedMemory
 from tests.fuzz import buffer_sharing
-from tests.fuzz.stencils import outcome
+from tests.fuzz.framework import checked
+from tests.support import oracle
 
 N = symbol("n", 5, 0)
 TURN, INNER = Symbol("turn"), Symbol("inner")
@@ -238,7 +238,7 @@ def left_in_the_middle(u: Any, v: Any, n: int) -> Any:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_random_loops(seed: int) -> None:
-    assert buffer_sharing.check(seed, Counter()) == ""
+    checked(buffer_sharing.GRAMMAR, [seed])
 
 
 @pytest.mark.parametrize("function", [chain, until, nested, left_in_the_middle])
@@ -246,4 +246,4 @@ def test_same_bits(function: Callable[..., Any]) -> None:
     compiled = jit(function)
     for shape in ((7, 9), (1, 3), (33, 40)):
         args = np.random.default_rng(3).uniform(0.5, 1.0, (2, *shape))
-        assert outcome(compiled, [*args.copy(), 4]) == outcome(function, [*args.copy(), 4])
+        oracle.check_calls(compiled, function, *args, 4)

@@ -15,6 +15,7 @@ from npcompile.program.verify import verify
 from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
 from npcompile.schedule.fusion import interchange, row_blocks
 from tests.schedule.test_loop_skewing import sweeps
+from tests.support import oracle
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +74,7 @@ def arrays(shape: tuple[int, int]) -> list[np.ndarray]:
     return list(np.random.default_rng(shape[0]).uniform(-1.0, 1.0, (3, *shape)))
 
 
-def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
+def interchanged(function: Callable[..., Any], shape: tuple[int, int]) -> int:
     """The bits of the function, of the compiled one on 1 to 3 threads, and of the interpreter;
     how many loops run inside."""
     expected, compiled = arrays(shape), jit(function)
@@ -84,10 +85,10 @@ def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
         set_num_threads(threads)
         found = arrays(shape)
         compiled(*found, 2)
-        assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected)), threads
+        oracle.check(found, expected, oracle.EXACT)
     found = arrays(shape)
     interpret(program, [found[p.index] if p.kind == "param" else 2 for p in program.params])
-    assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected))
+    oracle.check(found, expected, oracle.EXACT)
     return sweeps(program)
 
 
@@ -97,7 +98,7 @@ def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
 ])
 @pytest.mark.parametrize("shape", [(5, 4), (37, 11), (11, 40)])
 def test_loops(function: Callable[..., Any], inside: int, shape: tuple[int, int]) -> None:
-    assert bool(compare(function, shape)) == inside
+    assert bool(interchanged(function, shape)) == inside
 
 
 def statement(rng: random.Random) -> str:
@@ -141,7 +142,7 @@ def check(seed: int) -> int:
     shape = rng.choice([(7, 7), (23, 23)])
     with np.errstate(all="ignore"):
         try:
-            return compare(scope["f"], shape)
+            return interchanged(scope["f"], shape)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}, {shape}\n{text}") from error
 

@@ -15,6 +15,7 @@ from npcompile.program.ir import For
 from npcompile.program.verify import verify
 from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
 from npcompile.schedule.fusion import array_cuts, ring_buffers
+from tests.support import oracle
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +83,7 @@ def sweeps(program: Any) -> int:
     return count(program.body)
 
 
-def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
+def swept(function: Callable[..., Any], shape: tuple[int, int]) -> int:
     """The bits of the function, of the compiled one on 1 to 3 threads, and of the interpreter,
     which takes parallel turns backwards; how many loops are sweeps."""
     expected, compiled = arrays(*shape), jit(function)
@@ -93,17 +94,17 @@ def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
         set_num_threads(threads)
         found = arrays(*shape)
         compiled(*found, 3)
-        assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected)), threads
+        oracle.check(found, expected, oracle.EXACT)
     found = arrays(*shape)
     interpret(program, [3 if p.kind == "scalar" else found[p.index] for p in program.params])
-    assert all(x.tobytes() == y.tobytes() for x, y in zip(found, expected))
+    oracle.check(found, expected, oracle.EXACT)
     return sweeps(program)
 
 
 @pytest.mark.parametrize("function", [jacobi, copies, fields, lines])
 @pytest.mark.parametrize("shape", [(4, 5), (37, 11), (150, 6), (3, 400)])
 def test_sweeps(function: Callable[..., Any], shape: tuple[int, int]) -> None:
-    assert compare(function, shape)
+    assert swept(function, shape)
 
 
 def statement(rng: random.Random) -> str:
@@ -149,14 +150,14 @@ def check(seed: int) -> int:
     shape = rng.choice([(5, 4), (23, 7), (60, 5)])
     with np.errstate(all="ignore"):
         try:
-            return compare(scope["f"], shape)
+            return swept(scope["f"], shape)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}, {shape}\n{text}") from error
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (37, 11), (150, 6)])
 def test_elements(shape: tuple[int, int]) -> None:
-    compare(elements, shape)
+    swept(elements, shape)
 
 
 def test_random_stencils() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +11,8 @@ import pytest
 import npcompile
 from npcompile.program.ir import If
 from tests.fuzz import min_max_loops
-from tests.fuzz.parallel_loops import outcome
+from tests.fuzz.framework import checked
+from tests.support import oracle
 
 
 def columns(t):  # the number is Python's at first: whose it is, nobody asks
@@ -98,7 +98,7 @@ def test_parts(function: Callable[..., Any]) -> None:
     for size in (0, 1, 2, 3, 4, 5, 6, 21):
         shape = (size, max(size, 1))
         if function is columns or shape[0] > 0:
-            assert outcome(made, [matrix(*shape)]) == outcome(function, [matrix(*shape)])
+            oracle.check_calls(made, function, matrix(*shape), policy=oracle.EXACT)
 
 
 @pytest.mark.parametrize("function", [where_it_is, on_the_way, replaced])
@@ -106,7 +106,7 @@ def test_one_number(function: Callable[..., Any]) -> None:
     made, parted = parts(function, matrix(20, 20))
     assert not parted
     for size in (1, 2, 7, 20):
-        assert outcome(made, [matrix(size, size)]) == outcome(function, [matrix(size, size)])
+        oracle.check_calls(made, function, matrix(size, size), policy=oracle.EXACT)
 
 
 @pytest.mark.parametrize("row", [1, 2, 7, 18, 19])
@@ -116,7 +116,7 @@ def test_overflows_in_either_part(row: int) -> None:
     for column in range(row):
         t = matrix(20, 20)
         t[row, column] = t[column, row] = 2**62 + 5
-        assert outcome(made, [t]) == outcome(columns, [t])
+        oracle.check_calls(made, columns, t, policy=oracle.EXACT)
 
 
 def unheard(a):
@@ -131,11 +131,11 @@ def unheard(a):
 def test_unheard_numbers_are_not_carried() -> None:
     made = npcompile.jit(unheard, cache=False, fullgraph=True)
     for n in (0, 1, 2, 30):
-        assert outcome(made, [np.ones(n)]) == outcome(unheard, [np.ones(n)])
+        oracle.check_calls(made, unheard, np.ones(n), policy=oracle.EXACT)
     program = made.lower(np.ones(30)).executable.program
     assert [s.name for s in program.body if isinstance(s, If) for s in s.then] == ["lanes"]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4, 5, 6])
 def test_random_loops(seed: int) -> None:
-    assert min_max_loops.check(seed, Counter()) == ""
+    checked(min_max_loops.GRAMMAR, [seed])

@@ -14,6 +14,7 @@ from npcompile.program.interpret import interpret
 from npcompile.program.verify import verify
 from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
 from npcompile.schedule.fusion import ring_buffers
+from tests.support import oracle
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +71,7 @@ def arrays(rows: int, columns: int) -> list[np.ndarray]:
     return list(np.random.default_rng(rows).uniform(-1.0, 1.0, (2, rows, columns)))
 
 
-def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
+def rolled(function: Callable[..., Any], shape: tuple[int, int]) -> int:
     """The bits of the function, of the compiled one on 1 to 3 threads, and of the interpreter,
     which takes parallel turns backwards; in how many sweeps temporaries hold some rows."""
     expected, compiled = function(*arrays(*shape)), jit(function)
@@ -79,18 +80,17 @@ def compare(function: Callable[..., Any], shape: tuple[int, int]) -> int:
     for threads in (1, 2, 3):
         set_num_threads(threads)
         found = compiled(*arrays(*shape))
-        assert found.shape == expected.shape and found.dtype == expected.dtype
-        assert found.tobytes() == expected.tobytes(), threads
+        oracle.check(found, expected, oracle.EXACT)
     given = arrays(*shape)
     _, result = interpret(program, [given[p.index] for p in program.params])
-    assert result.tobytes() == expected.tobytes()
+    oracle.check(result, expected, oracle.EXACT)
     return sum("some rows at a time" in note for note in program.notes)
 
 
 @pytest.mark.parametrize("function", [diffusion, levels, filled, periodic, integers])
 @pytest.mark.parametrize("shape", [(6, 12), (37, 18), (150, 12)])
 def test_rolling(function: Callable[..., Any], shape: tuple[int, int]) -> None:
-    assert compare(function, shape)
+    assert rolled(function, shape)
 
 
 def window(rng: random.Random, name: str, cut: dict[str, tuple[int, int]],
@@ -143,7 +143,7 @@ def check(seed: int) -> int:
     shape = rng.choice([(12, 13), (23, 12), (60, 11)])
     with np.errstate(all="ignore"):
         try:
-            return compare(scope["f"], shape)
+            return rolled(scope["f"], shape)
         except AssertionError as error:
             raise AssertionError(f"seed {seed}, {shape}\n{text}") from error
 

@@ -17,6 +17,7 @@ from npcompile.program.ir import Alloc, For
 from npcompile.program.verify import verify
 from npcompile.runtime.threads.pool import get_num_threads, set_num_threads
 from npcompile.schedule.fusion import row_blocks
+from tests.support import oracle
 
 
 @pytest.fixture(autouse=True)
@@ -82,15 +83,6 @@ def data(shape: tuple[int, ...], dtype: Any = np.float64) -> Any:
     return np.random.default_rng(shape[0]).normal(size=shape).astype(dtype)
 
 
-def same(a: Any, b: Any) -> None:
-    if isinstance(b, tuple):
-        for x, y in zip(a, b, strict=True):
-            same(x, y)
-        return
-    assert a.dtype == b.dtype and a.shape == b.shape and a.strides == b.strides
-    assert a.tobytes() == b.tobytes()
-
-
 def loops(function: Callable[..., Any], *args: Any) -> list[For]:
     program = jit(function).lower(*args).executable.program
     return [s for s in program.body if isinstance(s, For) and s.parallel]
@@ -108,8 +100,8 @@ def test_bits(function: Any, block: int, monkeypatch: Any) -> None:
             x = data(shape, dtype)
             wanted, after = function(x), x.copy()
             x = data(shape, dtype)
-            same(compiled(x), wanted)
-            same(x, after)
+            oracle.check(compiled(x), wanted, oracle.EXACT)
+            oracle.check(x, after, oracle.EXACT)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
@@ -120,9 +112,9 @@ def test_threads(threads: int, monkeypatch: Any) -> None:
     got = together(x)
     monkeypatch.setattr(row_blocks, "ROW", 0)
     monkeypatch.setattr(row_blocks, "LONG", 0)
-    same(got, apart(x))
+    oracle.check(got, apart(x), oracle.EXACT)
     assert np.allclose(got, softmax(x), rtol=1e-14)
-    same(jit(normalise)(x), normalise(x))
+    oracle.check(jit(normalise)(x), normalise(x), oracle.EXACT)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -135,7 +127,7 @@ def test_no_rows(function: Any) -> None:
         except (ValueError, IndexError):
             continue
         with np.errstate(all="ignore"):
-            same(jit(function)(x), wanted)
+            oracle.check(jit(function)(x), wanted, oracle.EXACT)
 
 
 def test_temporaries_are_blocks() -> None:
@@ -148,7 +140,7 @@ def test_temporaries_are_blocks() -> None:
 def test_long_rows_stay_apart() -> None:
     compiled = jit(variance1)
     for shape in [(4, 70_000), (70, 40), (20, 70_000)]:
-        same(compiled(data(shape)), variance1(data(shape)))
+        oracle.check(compiled(data(shape)), variance1(data(shape)), oracle.EXACT)
     assert loops(variance1, data((20, 70_000)))
     lowered = jit(variance1).lower(data((4, 70_000)))
     assert "too large for the cache" in lowered.program
@@ -158,7 +150,7 @@ def test_long_rows_stay_apart() -> None:
 def test_interpreter() -> None:
     x = data((70, 40))
     program = jit(normalise).lower(x).executable.program
-    same(interpret(program, [x])[1], normalise(x))
+    oracle.check(interpret(program, [x])[1], normalise(x), oracle.EXACT)
 
 
 STEPS = [
@@ -201,9 +193,8 @@ def test_random(seed: int, monkeypatch: Any) -> None:
         x, y = data(shape), data(shape)
         with np.errstate(all="ignore"):
             wanted, got = scope["f"](x), compiled(y)
-        same(y, x)
-        for a, b in zip(got, wanted, strict=True):
-            assert a.tobytes() == b.tobytes(), source
+        oracle.check(y, x, oracle.EXACT)
+        assert oracle.same(got, wanted, oracle.EXACT), source
 
 
 def test_only_kernels_turn_in_parallel() -> None:

@@ -42,6 +42,7 @@ from npcompile.program import interpret, show, verify
 from npcompile.program.ir import Kernel, Program, flat
 from npcompile.schedule import schedule
 from npcompile.schedule.memory.memories import disjoint
+from tests.support import oracle
 
 N, M = 6, 5
 
@@ -111,26 +112,6 @@ def means(name: str) -> Any:
     return run
 
 
-def same(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if not isinstance(a, np.ndarray):
-        return type(a) is type(b) and (a == b or (a != a and b != b))
-    if a.dtype != b.dtype or a.shape != b.shape or _layout(a) != _layout(b):
-        return False
-    if a.dtype.kind not in "fc":
-        return np.array_equal(a, b)
-    return np.array_equal(a, b, equal_nan=True) and all(
-        np.array_equal(np.signbit(p)[p == p], np.signbit(q)[q == q])
-        for p, q in ((a.real, b.real), (a.imag, b.imag))
-    )
-
-
-def _layout(a: np.ndarray[Any, Any]) -> list[int]:
-    """The strides that matter."""
-    return [s for n, s in zip(a.shape, a.strides) if n > 1] if a.size else []
-
-
 def copies(args: list[Any]) -> list[Any]:
     return [a.copy(order="K") if isinstance(a, np.ndarray) else a for a in args]
 
@@ -150,9 +131,9 @@ def check(drawing: Drawing, *results: Tree) -> Program:
     status, got = interpret.interpret(program, got_args)
     assert status == interpret.DONE
     text = show.show(program)
-    assert same(wanted, got), f"{wanted}\n{got}\n{text}"
+    assert oracle.same(wanted, got, oracle.MEANING), f"{wanted}\n{got}\n{text}"
     for a, b in zip(wanted_args, got_args):
-        assert same(a, b), f"{a}\n{b}\n{text}"
+        assert oracle.same(a, b, oracle.MEANING), f"{a}\n{b}\n{text}"
     return program
 
 
@@ -397,7 +378,7 @@ def test_checks_come_before_later_writes() -> None:
     program = compile_graph(d.graph())
     args = copies(d.args)
     assert interpret.interpret(program, args) == (0, None)
-    assert same(args[0], d.args[0])
+    assert oracle.same(args[0], d.args[0], oracle.MEANING)
     assert interpret.interpret(program, [args[0], 2.0]) == (interpret.DONE, ())
     assert not args[0].any()
 

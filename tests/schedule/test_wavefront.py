@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,8 @@ import pytest
 
 import npcompile
 from tests.fuzz import wavefronts
-from tests.fuzz.parallel_loops import outcome
+from tests.fuzz.framework import checked
+from tests.support import oracle
 
 NOTE = "run at a time"
 
@@ -100,8 +100,7 @@ def test_pairs(function: Callable[..., Any]) -> None:
     assert pairs
     for rows in (2, 3, 4, 5, 6, 31):
         for columns in (3, 4, 5, 6, 7, 20):
-            assert outcome(made, [matrix(rows, columns)]) == outcome(
-                function, [matrix(rows, columns)])
+            oracle.check_calls(made, function, matrix(rows, columns), policy=oracle.EXACT)
 
 
 @pytest.mark.parametrize("function", [backwards, last_first, far, carried, next_first, nothing])
@@ -109,7 +108,7 @@ def test_one_by_one(function: Callable[..., Any]) -> None:
     made, pairs = compiled(function, matrix(30, 30))
     assert not pairs
     for shape in ((7, 9), (30, 30)):
-        assert outcome(made, [matrix(*shape)]) == outcome(function, [matrix(*shape)])
+        oracle.check_calls(made, function, matrix(*shape), policy=oracle.EXACT)
 
 
 def warped(x, y):
@@ -128,7 +127,7 @@ def test_checks_in_either_row() -> None:
         for column in (0, 1, 9, 18, 19):
             x[:], y[:] = 0, 0
             x[row], y[column] = 2**31 - 2, -5
-            assert outcome(made, [x, y]) == outcome(warped, [x, y])
+            oracle.check_calls(made, warped, x, y, policy=oracle.EXACT)
 
 
 def quotients(a):
@@ -144,9 +143,9 @@ def test_warnings_of_either_row() -> None:
         for value in (0.0, 1e308, np.nan):
             a = matrix(20, 20)
             a[row, 17] = value
-            assert outcome(made, [a]) == outcome(quotients, [a])
+            oracle.check_calls(made, quotients, a, policy=oracle.EXACT)
 
 
 @pytest.mark.parametrize("seed", [3, 4, 11, 21])
 def test_random_nests(seed: int) -> None:
-    assert wavefronts.check(seed, Counter()) == ""
+    checked(wavefronts.GRAMMAR, [seed])

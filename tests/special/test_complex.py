@@ -6,6 +6,7 @@ import cmath
 import importlib
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import mpmath as mp
@@ -14,6 +15,7 @@ import pytest
 
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
+from tests.support import oracle
 from tests.support.complex_subprograms import FADDEEVA
 from tests.support.interpreter import flags_of, run
 
@@ -70,6 +72,9 @@ def modulus_errors(name: str, z: np.ndarray, got: np.ndarray) -> np.ndarray:
                 errors[k] = abs(mp.mpc(value) - exact) / abs(exact) / unit
     return errors
 
+# parts of numbers: bits of those that are not finite, signs, and values roughly
+close = partial(oracle.equal_elements, rtol=1e-5)
+
 
 @pytest.mark.parametrize("char", "DF")
 @pytest.mark.parametrize("name", EXACT)
@@ -82,21 +87,13 @@ def test_error_bound(name: str, char: str) -> None:
     assert not bad.any(), (z[bad][:5], got[bad][:5], errors[bad][:5])
 
 
-def same(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    """Equal parts: bits of what is not finite, signs, and values roughly."""
-    with np.errstate(all="ignore"):
-        close = (got == want) | (np.abs(got - want) <= 1e-5 * np.abs(want))
-    fine = (close & (np.signbit(got) == np.signbit(want))) | (np.isnan(got) & np.isnan(want))
-    return fine
-
-
 @pytest.mark.parametrize("char", "DF")
 @pytest.mark.parametrize("name", EXACT)
 def test_special_values(name: str, char: str) -> None:
     z = special_points(char)
     with np.errstate(all="ignore"):
         got, want = np.asarray(run(program(name), z)), getattr(np, name)(z)
-    bad = ~(same(got.real, want.real) & same(got.imag, want.imag))
+    bad = ~(close(got.real, want.real) & close(got.imag, want.imag))
     if name == "log1p":  # NumPy's loses tiny arguments
         bad &= ~(np.abs(z) < 1e-20)
     if name == "exp2":  # NumPy rounds y*log(2)
@@ -151,7 +148,7 @@ def test_powers_at_special_points(char: str) -> None:
     with np.errstate(all="ignore"):
         got = np.asarray(run(program("power"), z, w))
         want = np.power(z.astype("D"), w.astype("D")).astype(char)  # float32 angles lose zeros
-    bad = ~(same(got.real, want.real) & same(got.imag, want.imag))
+    bad = ~(close(got.real, want.real) & close(got.imag, want.imag))
     assert not bad.any(), (z[bad][:5], w[bad][:5], got[bad][:5], want[bad][:5])
     for x, y in list(zip(z, w))[::11]:
         lanes = np.array([0.5 + 1j, x], char), np.array([1.5 - 1j, y], char)
@@ -172,7 +169,7 @@ def test_powers_of_extreme_numbers(char: str, z: complex, w: complex) -> None:
     lanes = np.array([0.5 + 1j, z], char), np.array([1.5 - 1j, w], char)
     with np.errstate(all="ignore"):
         got, want = np.asarray(run(program("power"), *lanes)), np.power(*lanes)
-    assert (same(got.real, want.real) & same(got.imag, want.imag)).all(), (got, want)
+    assert (close(got.real, want.real) & close(got.imag, want.imag)).all(), (got, want)
     assert flags_of(program("power"), *lanes) == _flags(np.power, *lanes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import mpmath as mp
@@ -13,6 +14,7 @@ import npcompile
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
 from tests.special.test_complex import modulus_errors, numbers, points
+from tests.support import oracle
 from tests.support.complex_subprograms import FADDEEVA
 from tests.support.special_functions import ulp_errors
 
@@ -141,13 +143,6 @@ def test_modstruve_of_tiny_numbers(v: float) -> None:
 EDGES = np.array([0.0, -0.0, 1.5, -1.5, np.inf, -np.inf, np.nan, 9.0, -9.0, 1e-300, 1e9])
 
 
-def alike(got: np.ndarray, want: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Whether parts are equal, but for roundings."""
-    with np.errstate(all="ignore"):
-        close = np.abs(got - want) <= 1e-12 * np.abs(want) + 1e-14 * size
-    return (got == want) | close | (np.isnan(got) & np.isnan(want))
-
-
 @pytest.mark.parametrize("name", FADDEEVA)
 def test_error_functions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     function = getattr(sp, name)
@@ -164,7 +159,8 @@ def test_error_functions(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         got = jit(lambda z: function(z), fullgraph=True)(z)
     with np.errstate(all="ignore"):
         want = function(z)
-    fine = alike(got.real, want.real, abs(want)) & alike(got.imag, want.imag, abs(want))
+    near = partial(oracle.equal_elements, rtol=1e-12, atol=1e-14 * abs(want), signs=False)
+    fine = near(got.real, want.real) & near(got.imag, want.imag)
     fine |= (abs(z) < np.inf) & ~(abs(want) < np.inf)  # SciPy has NaN for some infinite parts
     assert fine.all(), (z[~fine], got[~fine], want[~fine])
 

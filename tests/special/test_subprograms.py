@@ -12,6 +12,7 @@ import scipy.special as sp
 
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
+from tests.support import oracle
 from tests.support.complex_subprograms import FURTHER
 from tests.support.interpreter import run
 from tests.support.special_functions import (
@@ -36,11 +37,6 @@ def compiled(name: str, samples: Samples) -> np.ndarray:
     function = jit(called(name, len(samples)), fullgraph=True, cache=False)
     with np.errstate(all="raise", under="ignore"):
         return np.asarray(function(*samples))
-
-
-def same(got: np.ndarray, want: np.ndarray) -> np.ndarray:
-    return ((got == want) & (np.signbit(got) == np.signbit(want))) | (np.isnan(got)
-                                                                      & np.isnan(want))
 
 
 def are_exact(name: str, operands: Samples, got: np.ndarray) -> np.ndarray:
@@ -79,7 +75,7 @@ def test_special_values(name: str, char: str) -> None:
         want = np.where(np.isfinite(wide), wide.astype(char), want)  # rounded once
         close = np.abs(got - want) <= 1e-5 * np.abs(want) + np.finfo(char).tiny
         wrong = SCIPY_IS_WRONG.get(name, lambda *x: False)(*operands)
-    bad = ~(same(got, want) | (close & np.isfinite(want)) | wrong)
+    bad = ~(oracle.equal_elements(got, want) | (close & np.isfinite(want)) | wrong)
     if name in FAMILIES or name in FURTHER:
         bad[bad] = ~are_exact(name, tuple(x[bad] for x in operands), got[bad])
     assert not bad.any(), [(*(x[bad][:5] for x in operands), got[bad][:5], want[bad][:5])]
@@ -97,10 +93,11 @@ def test_bits(name: str, char: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for width in WIDTHS:
         monkeypatch.setenv("NPCOMPILE_CPU_CAPABILITY", width)
         found.append(compiled(name, operands))
-        assert same(found[-1][few], want).all(), [x[few] for x in operands]
+        assert oracle.equal_elements(found[-1][few], want).all(), [x[few] for x in operands]
         one = [compiled(name, tuple(x[k] for x in operands)) for k in few[:3]]
-        assert same(np.array(one), want[:3]).all()
-    assert same(*found).all(), [x[~same(*found)] for x in operands]
+        assert oracle.equal_elements(np.array(one), want[:3]).all()
+    fine = oracle.equal_elements(*found)
+    assert fine.all(), [x[~fine] for x in operands]
 
 
 @pytest.mark.parametrize(
@@ -290,7 +287,7 @@ def test_polynomials(name: str) -> None:
             want = float(exact(int(n[k]), mp.mpf(x[k])))
             assert abs(got[k] - want) <= 4e-14 * max(1, abs(want)), (n[k], x[k])
     fixed = jit(lambda x: getattr(sp, name)(5, x), fullgraph=True)(x)
-    assert same(fixed, compiled(name, (np.full(x.size, 5), x))).all()
+    assert oracle.equal_elements(fixed, compiled(name, (np.full(x.size, 5), x))).all()
     derivative = OPERATORS[name].derivative
     if derivative is not None:
         inside = np.linspace(low + 0.1, high - 0.15, 5)

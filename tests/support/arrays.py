@@ -30,6 +30,7 @@ from npcompile.linalg import norms
 from npcompile.ops import canonical
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.ops.record import OPERATORS, resolve
+from tests.support import oracle
 
 assert norms  # its records are there when it is imported
 
@@ -168,35 +169,10 @@ def check(program, function, *args):
     ours, numpys = ([_clone(a) if isinstance(a, np.ndarray) else a for a in args] for _ in "ab")
     want = function(*numpys)
     got = run(program, *ours)
-    same(got, want)
-    same(ours, numpys)
+    oracle.check(got, want, oracle.MEANING)
+    oracle.check(ours, numpys, oracle.MEANING)
 
 
-def agrees(function, arrays, *args, **options):
+def as_numpy(function, arrays, *args, **options):
     """``function(*arrays, *args, **options)`` gives what NumPy's does."""
     check(call(function, *args, **options), lambda *x: function(*x, *args, **options), *arrays)
-
-
-def same(got, want):
-    """Equal type, dtype, shape, strides (where an axis has more than one element) and bits."""
-    if isinstance(want, (tuple, list)):
-        assert type(got) is type(want) and len(got) == len(want), (got, want)
-        for g, w in zip(got, want):
-            same(g, w)
-        return
-    assert type(got) is type(want), (type(got), type(want), got, want)
-    if isinstance(want, np.ndarray):
-        assert got.dtype == want.dtype and got.shape == want.shape, (got, want)
-        if want.size:
-            for n, s, t in zip(want.shape, got.strides, want.strides):
-                assert n == 1 or s == t, (want.shape, got.strides, want.strides)
-        nan = np.isnan(want) if want.dtype.kind in "fc" else np.zeros(want.shape, bool)
-        if want.dtype.kind in "fc":
-            assert np.array_equal(np.isnan(got), nan)
-            got, want = np.where(nan, 0, got), np.where(nan, 0, want)
-        assert got.tobytes() == want.tobytes(), (got, want)
-    elif isinstance(want, np.generic):
-        same(np.asarray(got), np.asarray(want))
-    else:
-        assert got == want or (got != got and want != want), (got, want)
-

@@ -167,25 +167,3 @@ def run_readings(graphs: Readings, args: list[Any]) -> tuple[Any, Any]:
 def run_both(ctx: TestContext, result: Operand) -> tuple[Any, Any]:
     """Both results of what a test has built."""
     return run_readings(readings(ctx, result), ctx.args)
-
-
-def same_bits(x: Any, y: Any) -> bool:
-    """Equal types, dtypes, shapes, layouts and bits; any NaN equals any other."""
-    if isinstance(x, tuple):
-        return isinstance(y, tuple) and len(x) == len(y) and all(map(same_bits, x, y))
-    if type(x) is not type(y):
-        return False
-    a, b = np.asarray(x), np.asarray(y)
-    if a.dtype != b.dtype or a.shape != b.shape:
-        return False
-    if isinstance(x, np.ndarray) and a.size and any(
-            s != t for n, s, t in zip(a.shape, a.strides, b.strides) if n > 1):
-        return False
-    if a.dtype.kind == "c":
-        return same_bits(a.real.copy(), b.real.copy()) and same_bits(a.imag.copy(), b.imag.copy())
-    if a.dtype.kind == "f":
-        nan = np.isnan(a)
-        return bool(np.array_equal(nan, np.isnan(b)) and np.array_equal(
-            np.where(nan, 0, a), np.where(nan, 0, b)) and np.array_equal(
-            np.signbit(a) | nan, np.signbit(b) | nan))
-    return bool(np.array_equal(a, b))

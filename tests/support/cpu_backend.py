@@ -159,19 +159,3 @@ def announced(run):
     with np.errstate(all="call", call=lambda kind, _: seen.add(kind)):
         result = run()
     return result, sum(FLAGS[kind] for kind in seen)
-
-
-def same(a, b):
-    """Equal bits, any NaN being like any other."""
-    a, b = np.asarray(a), np.asarray(b)
-    if a.dtype != b.dtype or a.shape != b.shape:
-        return False
-    if a.dtype.kind == "c":
-        return same(a.real, b.real) and same(a.imag, b.imag)
-    if a.dtype.kind != "f":
-        return np.array_equal(a, b)
-    nan = np.isnan(a)
-    bits = f"u{a.itemsize}"
-    return np.array_equal(nan, np.isnan(b)) and np.array_equal(
-        np.where(nan, 0, a.view(bits) if a.ndim else a[None].view(bits)[0]),
-        np.where(nan, 0, b.view(bits) if b.ndim else b[None].view(bits)[0]))

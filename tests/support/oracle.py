@@ -13,6 +13,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import copy
+import enum
 import functools
 import io
 import sys
@@ -39,6 +40,8 @@ LIBRARIES = str(Path(np.__file__).parents[1])  # where NumPy and its friends are
 NAMES = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, np.ufunc)
 SINGLE = (str, bytes, type(None), type(NotImplemented), range, slice, type(...), type, np.dtype,
           types.ModuleType)
+PLAIN = (int, float, complex, str, bytes, np.generic)
+SHARED = (int, np.bool_, *SINGLE)  # of which Python itself keeps one object for many
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, np.ndarray)
 ITERATORS = tuple(
     type(iter(x)) for x in ([], (), range(0), "", "é", b"", {}, {}.items(), {}.values()))
@@ -52,13 +55,19 @@ class Policy:
     nans: bool = False  # the bits of NaNs
     close: tuple[float, float] | None = None  # the relative and absolute error that floats may have
     strides: str = "all"  # "long": of axes with several elements; "": none
+    flags: bool = True  # of arrays: writeable, contiguous
     sharing: bool = True  # who shares memory with whom
     lines: bool = True  # the lines that an exception has passed
-    warnings: str = "lines"  # "messages", "categories"; "": none
-    numbers: bool = False  # which numbers and strings are one object
+    warnings: str = "lines"  # "all": how often and when; "messages", "categories"; "": none
+    bases: bool = True  # of which of the arrays before a view is one
+    ignored: tuple[str, ...] = ()  # categories of warnings
+    numbers: bool = False  # which floats, complex numbers and NumPy's numbers are one object
 
 
 DEFAULT = Policy()
+EXACT = Policy(nans=True)
+# what the meaning of graphs and programs leaves to those who hand the arrays out
+MEANING = Policy(strides="long", flags=False, bases=False)
 
 
 # ------------------------------------------------------------------ facts of values
@@ -102,80 +111,95 @@ class Portrait:
 
     facts: list[Fact] = field(default_factory=list)
     known: dict[int, tuple[int, Any]] = field(default_factory=dict)  # and keeps the objects alive
-    singles: dict[int, tuple[int, Any]] = field(default_factory=dict)  # numbers and strings
+    singles: dict[int, tuple[int, Any]] = field(default_factory=dict)  # numbers
     arrays: list[np.ndarray] = field(default_factory=list)
 
     def add(self, path: str, value: Any) -> None:
         """Adds the facts of a value, or that it is an object that was met before."""
         value = getattr(value, "__wrapped__", value) if type(value) is npcompile.Jit else value
-        if type(value).__name__ == "Tensor" and "torch" in sys.modules:
+        kind = type(value)
+        if kind.__name__ == "Tensor" and "torch" in sys.modules:
             self._tensor(path, value)
-            return
-        kind = type(value).__qualname__
-        if self._single(path, kind, value):
             return
         number = self.known.get(id(value))
         if number is not None:
-            self.facts.append((path, (kind, "the object", number[0])))
+            self.facts.append((path, (kind.__qualname__, "the object", number[0])))
             return
-        if not isinstance(value, tuple):  # which tuples are one is not told
+        plain = kind.__module__ in ("builtins", "numpy")
+        single = self._single(path, value)
+        if single and plain:
+            return
+        if not issubclass(kind, tuple):  # which tuples are one is not told
             self.known[id(value)] = len(self.known), value
-        self.facts.append((path, kind))
-        self._parts(path, value)
+        if not single:
+            self.facts.append((path, kind.__qualname__))
+            self._parts(path, value)
+        elif not issubclass(kind, enum.Enum):
+            self._attributes(path, value)
 
-    def _single(self, path: str, kind: str, value: Any) -> bool:
-        """Adds the one fact of a value that has no parts."""
-        if isinstance(value, (bool, int)):
-            fact: Any = (kind, int(value))
-        elif isinstance(value, (float, complex, np.generic)) and not isinstance(value, np.void):
-            fact = (kind, Elements(np.array(value)))
-        elif isinstance(value, SINGLE):
-            fact = (kind, repr(value))
+    def _single(self, path: str, value: Any) -> bool:
+        """Adds the one fact of a value that has no parts but attributes."""
+        kind = type(value)
+        if issubclass(kind, enum.Enum):
+            fact: Any = value._name_
+        elif issubclass(kind, int):
+            fact = int.__int__(value)
+        elif issubclass(kind, np.generic) and not issubclass(kind, np.void):
+            fact = Elements(np.array(value))
+        elif issubclass(kind, (float, complex)):
+            read = float.__float__ if issubclass(kind, float) else complex.__complex__
+            fact = Elements(np.array(read(value)))
+        elif issubclass(kind, SINGLE):
+            fact = next(base for base in kind.__mro__ if base in SINGLE or base is type).__repr__(
+                value)
         else:
             return False
-        number = self.singles.setdefault(id(value), (len(self.singles), value))[0]
-        self.facts += [(path, fact), (path, ("is the single object", number))]
-        if type(value).__module__ not in ("builtins", "numpy"):
-            self._attributes(path, value)
+        self.facts.append((path, (kind.__qualname__, fact)))
+        if not issubclass(kind, SHARED):
+            number = self.singles.setdefault(id(value), (len(self.singles), value))[0]
+            self.facts.append((path, ("is the single object", number)))
         return True
 
     def _parts(self, path: str, value: Any) -> None:
-        if isinstance(value, np.ndarray):
+        kind = type(value)  # what ``__class__`` says is another thing
+        if issubclass(kind, np.ndarray):
             self._array(path, value)
-        elif isinstance(value, dict):
+        elif issubclass(kind, dict):
             self._dict(path, value)
-        elif isinstance(value, (set, frozenset)):
+        elif issubclass(kind, (set, frozenset)):
             self._set(path, value)
-        elif isinstance(value, (list, tuple, collections.deque)):
-            base = next(b for b in (list, tuple, collections.deque) if isinstance(value, b))
+        elif issubclass(kind, (list, tuple, collections.deque)):
+            base = next(b for b in (list, tuple, collections.deque) if issubclass(kind, b))
             for k, item in enumerate(base.__iter__(value)):
                 self.add(f"{path}[{k}]", item)
-            if isinstance(value, collections.deque):
+            if issubclass(kind, collections.deque):
                 self.facts.append((path, ("maxlen", value.maxlen)))
-        elif isinstance(value, (bytearray, memoryview)):
+        elif issubclass(kind, (bytearray, memoryview)):
             self.facts.append((path, bytes(value)))
-        elif isinstance(value, NAMES):
+        elif issubclass(kind, NAMES):
             self.facts.append((path, value.__name__))
             return
-        elif isinstance(value, functools.partial):
+        elif issubclass(kind, functools.partial):
             self.add(f"{path}.partial", [value.func, value.args, value.keywords])
-        elif isinstance(value, BaseException):
+        elif issubclass(kind, BaseException):
             self.add(f"{path}.args", value.args)
-        elif isinstance(value, np.random.Generator):
+        elif issubclass(kind, np.random.Generator):
             self.add(f"{path}.state", value.bit_generator.state)
             return
-        elif isinstance(value, ITERATORS):
+        elif issubclass(kind, functools._lru_cache_wrapper):
+            self.facts.append((path, tuple(value.cache_info())))
+        elif issubclass(kind, ITERATORS):
             self.add(f"{path}.rest", value.__reduce__()[1:])
             return
         self._attributes(path, value)
 
     def _dict(self, path: str, value: dict[Any, Any]) -> None:
-        ordered = isinstance(value, collections.OrderedDict)
+        ordered = issubclass(type(value), collections.OrderedDict)
         for k, (key, item) in enumerate(value.items() if ordered else dict.items(value)):
             name = f"[{key!r:.40}]" if type(key) in (str, int) else f"[key {k}]"
             self.add(f"{path}.keys()[{k}]", key)
             self.add(path + name, item)
-        if isinstance(value, collections.defaultdict):
+        if issubclass(type(value), collections.defaultdict):
             self.add(f"{path}.default_factory", value.default_factory)
 
     def _attributes(self, path: str, value: Any) -> None:
@@ -191,7 +215,7 @@ class Portrait:
                 self.add(f"{path}.{name}", item)
         show = type(value).__repr__
         builtin = show is not object.__repr__ and not isinstance(show, types.FunctionType)
-        if builtin and len(self.facts) == before and not isinstance(value, CONTAINERS):
+        if builtin and len(self.facts) == before and not issubclass(type(value), CONTAINERS):
             text = repr(value)  # of fractions, dates, patterns
             self.facts.append((path, "" if " at 0x" in text else text))
 
@@ -202,13 +226,15 @@ class Portrait:
             for k, item in enumerate(np.asarray(value).ravel().tolist()):
                 self.add(f"{path}.flat[{k}]", item)
         else:
-            plain = np.array(value.data if isinstance(value, np.ma.MaskedArray) else value)
+            plain = np.array(value.data if issubclass(type(value), np.ma.MaskedArray) else value)
             self.facts.append((path, Elements(plain)))
-        if isinstance(value, np.ma.MaskedArray):
+        if issubclass(type(value), np.ma.MaskedArray):
             self.facts.append((path, ("mask", Elements(np.ma.getmaskarray(value)))))
         flags = value.flags.writeable, value.flags.c_contiguous
         if value.size:
             self.facts.append((path, ("strides", value.shape, value.strides)))
+        base = self.known.get(id(value.base)) if value.base is not None else None
+        self.facts.append((path, ("is a view of", base and base[0])))
         self.facts += [(path, ("writeable, contiguous", flags)),
                        (path, ("shares memory with", *self._shared(value)))]
 
@@ -223,8 +249,8 @@ class Portrait:
 
     def _set(self, path: str, value: Any) -> None:
         """Items in their order; sorted, where it follows from places in memory."""
-        items = list((set if isinstance(value, set) else frozenset).__iter__(value))
-        if all(isinstance(item, (int, float, complex, str, bytes, np.generic)) for item in items):
+        items = list((set if issubclass(type(value), set) else frozenset).__iter__(value))
+        if all(issubclass(type(item), PLAIN) for item in items):
             for k, item in enumerate(items):
                 self.add(f"{path}.item {k}", item)
             return
@@ -264,7 +290,7 @@ class Outcome:
     result: Any = None
     error: Exception | None = None
     passed: list[tuple[str, int | None]] = field(default_factory=list)  # functions and lines
-    warned: list[tuple[str, str, int]] = field(default_factory=list)  # in their order
+    warned: list[tuple[str, str, int, str]] = field(default_factory=list)  # in their order
     printed: str = ""
     arguments: tuple[Any, ...] = ()
 
@@ -290,7 +316,7 @@ def observe(
     portrait.add("world", world())
     portrait.add("result", result)
     portrait.add("exception", error)
-    warned = [(w.category.__name__, str(w.message), w.lineno) for w in caught]
+    warned = [(w.category.__name__, str(w.message), w.lineno, w.filename) for w in caught]
     return Outcome(portrait.facts, result, error, passed(error), warned, text.getvalue(), args)
 
 
@@ -325,16 +351,18 @@ def difference(got: Any, want: Any, policy: Policy = DEFAULT, **changes: Any) ->
     return text
 
 
-def _warnings(outcome: Outcome, policy: Policy) -> set[Any]:
-    """Which warnings there were, not how often: docs/differences.md."""
+def _warnings(outcome: Outcome, policy: Policy) -> Iterable[Any]:
+    """Which warnings there were; how often is not promised: docs/differences.md."""
+    warned = [row for row in outcome.warned if row[0] not in policy.ignored]
     match policy.warnings:
+        case "all":
+            return warned
         case "lines":
-            return set(outcome.warned)
+            return set(warned)
         case "messages":
-            return {(category, text) for category, text, _ in outcome.warned}
+            return {(category, text) for category, text, *_ in warned}
         case "categories":
-            return {(category, text.split(" encountered")[0])
-                    for category, text, _ in outcome.warned}
+            return {(category, text.split(" encountered")[0]) for category, text, *_ in warned}
     return set()
 
 
@@ -358,9 +386,13 @@ def _fact_agrees(ours: Any, theirs: Any, policy: Policy) -> bool:
             return ours[0] == theirs[0]
         case "shares memory with" if not policy.sharing:
             return ours[0] == theirs[0]
+        case "is a view of" if not policy.bases:
+            return ours[0] == theirs[0]
         case "strides" if policy.strides != "all" and ours[0] == theirs[0]:
             pairs = zip(ours[1], ours[2], theirs[2], strict=True)
             return not policy.strides or all(n == 1 or s == t for n, s, t in pairs)
+        case "writeable, contiguous" if not policy.flags:
+            return ours[0] == theirs[0]
         case "writeable, contiguous" if not policy.strides and ours[0] == theirs[0]:
             return bool(ours[1][0] == theirs[1][0])
     return len(ours) == len(theirs) and all(
@@ -379,6 +411,33 @@ def check(got: Any, want: Any, policy: Policy = DEFAULT, **changes: Any) -> None
     assert not text, text
 
 
+def equal_elements(
+    got: np.ndarray, want: np.ndarray, rtol: float = 0, atol: Any = 0, signs: bool = True
+) -> np.ndarray:
+    """Which elements are equal, but for rounding; NaNs are, zeros of unlike ``signs`` are not."""
+    with np.errstate(all="ignore"):
+        near = (got == want) | (np.abs(got - want) <= rtol * np.abs(want) + atol)
+    if signs:
+        near &= np.signbit(got) == np.signbit(want)
+    return near | (np.isnan(got) & np.isnan(want))
+
+
+def elements(got: Any, want: Any, policy: Policy = DEFAULT, **changes: Any) -> bool:
+    """Whether the numbers are equal, with their dtype and shape, wherever they lie."""
+    ours, theirs = Elements(np.asarray(got)), Elements(np.asarray(want))
+    return ours.agree(theirs, replace(policy, **changes))
+
+
+def bits(value: Any) -> bytes:
+    """The bytes of numbers, in which all NaNs are one: for digests."""
+    array = np.array(value)
+    if array.dtype.kind in "fc":
+        parts = np.ascontiguousarray(array).view(array.real.dtype)
+        parts[np.isnan(parts)] = np.nan
+        return parts.tobytes()
+    return array.tobytes()
+
+
 # ------------------------------------------------------------------ compiled and plain
 
 
@@ -389,6 +448,30 @@ def unlike(
     got, want = (observe(call, *copy.deepcopy(args)) for call in (compiled, plain))
     text = difference(got, want, policy, **changes)
     return text and f"{text}\n  with {args!r:.500}"
+
+
+def check_calls(compiled: Function, plain: Function, *args: Any, **changes: Any) -> None:
+    """Asserts that calls of two functions with copies of the arguments are alike."""
+    text = unlike(compiled, plain, *args, **changes)
+    assert not text, text
+
+
+def check_made(
+    compiled: Function, plain: Function, make: Callable[[], Iterable[Any]], **changes: Any
+) -> Outcome:
+    """Asserts that calls of two functions with new arguments are alike; the first's outcome."""
+    got, want = (observe(call, *make()) for call in (compiled, plain))
+    check(got, want, **changes)
+    return got
+
+
+def as_python(function: Function, *args: Any, compiled: bool | None = None) -> Any:
+    """Asserts that two calls are like Python's; ``compiled``: whether machine code ran them."""
+    made = jit(function)
+    for _ in range(2):
+        check_calls(made, function, *args)
+    assert compiled is None or bool(made.cache_info().refused) != compiled
+    return made
 
 
 def alike(
@@ -402,9 +485,10 @@ def alike(
     compiled: Any = None
     for backend in backends:
         compiled = jit(function, backend=backend, fullgraph=captured)
+        views = {} if backend == "cpu" else {"bases": False}  # the reference has views of views
         for args in calls:
             for _ in range(times):
-                text = unlike(compiled, function, *args, **changes)
+                text = unlike(compiled, function, *args, **views, **changes)
                 assert not text, f"{backend}: {text}"
     return compiled
 

@@ -6,7 +6,6 @@ import contextlib
 import gc
 import itertools
 import sys
-from collections import Counter
 from typing import Any
 
 import pytest
@@ -14,8 +13,9 @@ import pytest
 from npcompile import jit
 from npcompile.runtime.versions.dispatch import Dispatcher
 from npcompile.tensors import table
-from tests.fuzz import operator_methods
-from tests.fuzz.tensors import differs
+from tests.fuzz import operator_methods, tensors
+from tests.fuzz.framework import checked
+from tests.support import oracle
 
 torch = pytest.importorskip("torch")
 
@@ -29,13 +29,6 @@ def _copy(x: Any) -> Any:
     storage = x.untyped_storage().clone()
     fresh = torch.empty(0, dtype=x.dtype)
     return fresh.set_(storage, x.storage_offset(), x.shape, x.stride())
-
-
-def _outcome(f: Any, args: list[Any]) -> Any:
-    try:
-        return "result", f(*args)
-    except Exception as error:
-        return type(error), str(error)
 
 
 def _equal(have: Any, want: Any, where: str, loose: bool = False) -> None:
@@ -65,17 +58,19 @@ def check(f: Any, *args: Any, captured: bool = True, loose: bool = False) -> Any
     compiled = jit(f)
     for _ in range(2):  # the call that compiles, and one that does not
         plain, ours = _copies(args), _copies(args)
-        want, have = _outcome(f, plain), _outcome(compiled, ours)
-        if want[0] != "result":
-            assert have == want
+        want, have = oracle.observe(f, *plain), oracle.observe(compiled, *ours)
+        if want.error is not None:
+            oracle.check(have, want, warnings="")
             continue
-        _equal(have, want, "result", loose)
+        assert have.error is None
+        _equal(have.result, want.result, "result", loose)
         _equal(ours, plain, "arguments", loose)
         for k, arg in enumerate(plain):
-            assert (want[1] is arg) == (have[1] is ours[k])
-            if isinstance(arg, torch.Tensor) and isinstance(want[1], torch.Tensor) and arg.numel():
+            assert (want.result is arg) == (have.result is ours[k])
+            if (isinstance(arg, torch.Tensor) and isinstance(want.result, torch.Tensor)
+                    and arg.numel()):
                 shared = [r.untyped_storage().data_ptr() == a.untyped_storage().data_ptr()
-                          for r, a in ((want[1], arg), (have[1], ours[k]))]
+                          for r, a in ((want.result, arg), (have.result, ours[k]))]
                 assert shared[0] == shared[1]
     if captured:
         info = compiled.cache_info()
@@ -345,8 +340,7 @@ def test_expressions(text: str) -> None:
 
 def test_no_class_is_asked() -> None:
     """What is a tensor is not found out by code of users' classes."""
-    for seed in range(10, 16):
-        assert not operator_methods.check(seed, Counter(), Counter())
+    checked(operator_methods.GRAMMAR, range(10, 16))
 
 
 def test_references() -> None:
@@ -381,8 +375,7 @@ def test_a_call_needs_no_python_of_ours(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("seed", range(900, 925))
 def test_random_functions(seed: int) -> None:
-    text, difference, _ = differs(seed)
-    assert not difference, f"{text}\n{difference}"
+    checked(tensors.GRAMMAR, [seed])
 
 
 @pytest.mark.parametrize("text", [
@@ -402,5 +395,5 @@ def test_autograd_hears_of_changes_before_an_error() -> None:
     compiled, x = jit(f), X.clone()
     for k in (1, 50, 2, 50):
         before = x._version
-        outcome = _outcome(compiled, [x, k])
-        assert x._version > before and (outcome[0] is IndexError) == (k == 50)
+        outcome = oracle.observe(compiled, x, k)
+        assert x._version > before and isinstance(outcome.error, IndexError) == (k == 50)

@@ -24,6 +24,7 @@ from scipy.linalg import blas, lapack
 import npcompile
 from npcompile import jit
 from npcompile.ops import foreign
+from tests.support import oracle
 
 X = np.linspace(0.5, 3.0, 12)
 SQUARE = np.eye(4) * 3 + np.arange(16.0).reshape(4, 4) / 16
@@ -36,26 +37,10 @@ def run(function: Callable[..., Any], *args: Any) -> Any:
     expected = function(*want)
     for _ in range(2):
         mine = [a.copy() if isinstance(a, np.ndarray) else a for a in args]
-        same(compiled(*mine), expected)
+        oracle.check(compiled(*mine), expected)
         for a, b in zip(mine, want):
-            same(a, b)
+            oracle.check(a, b)
     return compiled
-
-
-def same(got: Any, want: Any) -> None:
-    assert type(got) is type(want)
-    if isinstance(want, (tuple, list)):
-        assert len(got) == len(want)
-        for a, b in zip(got, want):
-            same(a, b)
-    elif isinstance(want, np.ndarray):
-        assert (got.dtype, got.shape, got.strides) == (want.dtype, want.shape, want.strides)
-        np.testing.assert_array_equal(got, want)
-    elif isinstance(want, np.generic):
-        assert got.dtype == want.dtype
-        assert got == want or (got != got and want != want)
-    else:
-        assert got == want
 
 
 class TestPure:
@@ -201,9 +186,9 @@ class TestGaps:
             return w, v, w.sum(), (v * 2).sum(axis=0), v.sum(), v[:, w.argmin()]
 
         compiled = run(f, SQUARE)
-        same(compiled(SQUARE[:3, :3]), f(SQUARE[:3, :3]))
+        oracle.check(compiled(SQUARE[:3, :3]), f(SQUARE[:3, :3]))
         turned = np.array([[0.0, -1.0], [1.0, 0.0]])  # whose eigenvalues are complex
-        same(compiled(turned), f(turned))
+        oracle.check(compiled(turned), f(turned))
 
     @pytest.mark.parametrize("n", [4, 7])
     def test_histograms(self, n: int) -> None:
@@ -222,7 +207,7 @@ class TestGaps:
 
         compiled = jit(f)
         for _ in range(2):
-            same(compiled(X), f(X))
+            oracle.check(compiled(X), f(X))
 
     def test_written(self) -> None:
         def f(a):
@@ -232,7 +217,7 @@ class TestGaps:
 
         compiled = jit(f)
         for _ in range(2):
-            same(compiled(SQUARE), f(SQUARE))
+            oracle.check(compiled(SQUARE), f(SQUARE))
 
 
 class TestLengths:
@@ -253,8 +238,8 @@ class TestLengths:
         compiled = jit(f)
         for data in ([1, 2, 5], [0, 0, 0], [9, 1, 1]):
             mine, theirs = np.array(data), np.array(data)
-            same(compiled(mine), f(theirs))
-            same(mine, theirs)
+            oracle.check(compiled(mine), f(theirs))
+            oracle.check(mine, theirs)
 
     def test_another_type_than_predicted(self) -> None:
         calls = []
@@ -272,7 +257,7 @@ class TestLengths:
             got, want = compiled(mine), f(theirs)
             assert got[0].dtype == want[0].dtype
             np.testing.assert_allclose(got[0], want[0], rtol=1e-12)
-            same(mine, theirs)
+            oracle.check(mine, theirs)
         assert real is np.roots
         assert not calls
 
@@ -292,7 +277,7 @@ class TestRandom:
         compiled = jit(function, fullgraph=True)
         one, other = np.random.default_rng(3), np.random.default_rng(3)
         for n in (5, 6, 9):
-            same(compiled(one, n), function(other, n))
+            oracle.check(compiled(one, n), function(other, n))
         assert one.random() == other.random()
 
     def test_a_generator_made_inside(self) -> None:
@@ -311,7 +296,7 @@ class TestRandom:
             return state.rand(n) + state.randn(), state.randint(10, size=n)
 
         compiled = jit(f, fullgraph=True)
-        same(compiled(np.random.RandomState(1), 5), f(np.random.RandomState(1), 5))
+        oracle.check(compiled(np.random.RandomState(1), 5), f(np.random.RandomState(1), 5))
 
     def test_the_functions_of_the_module(self) -> None:
         def f(n: int) -> Any:
@@ -327,8 +312,8 @@ class TestRandom:
 
         compiled = jit(f, fullgraph=True)
         mine, theirs = np.arange(9), np.arange(9)
-        same(compiled(np.random.default_rng(1), mine), f(np.random.default_rng(1), theirs))
-        same(mine, theirs)
+        oracle.check(compiled(np.random.default_rng(1), mine), f(np.random.default_rng(1), theirs))
+        oracle.check(mine, theirs)
 
     def test_a_kind_of_generator(self) -> None:
         def f(rng: Any) -> float:
@@ -359,7 +344,7 @@ class TestRandom:
 
         compiled = jit(f)
         one, other = np.random.default_rng(3), np.random.default_rng(3)
-        same(compiled(one, X, 2), f(other, X, 2))
+        oracle.check(compiled(one, X, 2), f(other, X, 2))
         for call, rng in ((compiled, one), (f, other)):
             with pytest.raises(IndexError):
                 call(rng, X, 50)
@@ -480,7 +465,7 @@ class TestModes:
         with pytest.raises(npcompile.DeterminismError, match=r"numpy\.median"):
             f(X)
         seeded = jit(lambda n: np.random.default_rng(3).random(n), deterministic=True)
-        same(seeded(4), np.random.default_rng(3).random(4))
+        oracle.check(seeded(4), np.random.default_rng(3).random(4))
         for unseeded in (lambda: np.random.default_rng().random(),
                          lambda: np.random.default_rng(None).random()):
             with pytest.raises(npcompile.DeterminismError, match="default_rng"):
@@ -497,7 +482,7 @@ class TestModes:
             rng = np.random.default_rng(seed)
             return np.median(x) + rng.normal(size=3), rng.random(), str(seed)
 
-        same(jit(f, backend="reference")(3, X), f(3, X))
+        oracle.check(jit(f, backend="reference")(3, X), f(3, X))
 
     def test_explain_tells_lines(self) -> None:
         def f(x: Any) -> Any:
@@ -538,7 +523,7 @@ class TestWhereGeneratorsAre:
             space["GLOBAL"] = np.random.default_rng(seed)
             got = [compiled(3) for _ in range(2)]
             space["GLOBAL"] = np.random.default_rng(seed)
-            same(got, [f(3) for _ in range(2)])
+            oracle.check(got, [f(3) for _ in range(2)])
 
     def test_closures(self) -> None:
         rng = np.random.default_rng(3)
@@ -548,7 +533,7 @@ class TestWhereGeneratorsAre:
 
         got = jit(f, fullgraph=True)(3)
         rng = np.random.default_rng(3)
-        same(got, f(3))
+        oracle.check(got, f(3))
 
     def test_defaults(self) -> None:
         def f(x: Any, rng: Any = np.random.default_rng(5)) -> Any:  # noqa: B008
@@ -557,7 +542,7 @@ class TestWhereGeneratorsAre:
         compiled = jit(f, fullgraph=True)
         other = np.random.default_rng(5)
         for _ in range(3):
-            same(compiled(X), X + other.random())
+            oracle.check(compiled(X), X + other.random())
 
     def test_attributes(self) -> None:
         def f(model: Any, x: Any) -> Any:
@@ -566,10 +551,10 @@ class TestWhereGeneratorsAre:
         compiled = jit(f, fullgraph=True)
         one, other = Model(), Model()
         for _ in range(3):
-            same(compiled(one, X), f(other, X))
+            oracle.check(compiled(one, X), f(other, X))
         one.rng = np.random.default_rng(1)
         other.rng = np.random.default_rng(1)
-        same(compiled(one, X), f(other, X))
+        oracle.check(compiled(one, X), f(other, X))
 
     def test_returned(self) -> None:
         def f(seed: int) -> Any:
@@ -616,7 +601,7 @@ def test_in_functions_called_inside_try() -> None:
 
     compiled = jit(f)
     for q in (200.0, 50.0, 200.0):
-        same(compiled(X, q), f(X, q))
+        oracle.check(compiled(X, q), f(X, q))
 
 
 def test_records_in_functions_called_inside_try() -> None:

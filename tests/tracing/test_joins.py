@@ -8,21 +8,16 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from tests.fuzz.control_flow import alike
+from tests.support import oracle
 
 DATA = np.array([0.1, 0.7, 0.3, 0.9, 0.2, 0.8])
 
 
-def agrees(function: Any, *calls: tuple[Any, ...]) -> None:
-    """Captured whole, and the plain function's results and changed arguments at each call."""
+def as_python(function: Any, *calls: tuple[Any, ...]) -> None:
+    """Captured whole; all that can be seen of each call is the plain function's."""
     compiled = jit(function, fullgraph=True, cache=False)
     for args in calls:
-        mine, theirs = (
-            [x.copy() if isinstance(x, np.ndarray) else x for x in args] for _ in range(2)
-        )
-        got, want = compiled(*mine), function(*theirs)
-        assert alike(got, want), (args, got, want)
-        assert all(map(alike, mine, theirs)), (args, mine, theirs)
+        oracle.check_calls(compiled, function, *args, policy=oracle.EXACT)
 
 
 # ---------------------------------------------------------------------- arrays of each turn
@@ -99,7 +94,7 @@ def argument_at_first(u: Any, n: int) -> Any:
     copied_and_written, argument_at_first,
 ])
 def test_arrays_of_each_iteration(function: Any) -> None:
-    agrees(function, *((DATA, n) for n in (1, 2, 4, 5, 1)))
+    as_python(function, *((DATA, n) for n in (1, 2, 4, 5, 1)))
 
 
 def test_what_an_arm_did_is_not_handed_to_python() -> None:

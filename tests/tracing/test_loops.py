@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.tracing.test_tracing import compare
+from tests.tracing.test_tracing import traced_as_python
 
 
 def lu(a):
@@ -308,7 +308,7 @@ X, Y = np.linspace(-2, 1, 6), np.linspace(-1, 1, 5)
     (zipped, (R.random(7), R.random(6))), (last_i, (R.random(8),)),
 ])
 def test_captured(function, args):
-    found = compare(function, *args)
+    found = traced_as_python(function, *args)
     assert has_loop(found.graph.region)
 
 

@@ -7,29 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npcompile import CompileError, jit
-from tests.fuzz.control_flow import alike
+from npcompile import jit
+from tests.support import oracle
 
 DATA = np.array([1.0, 2.0, 3.0, 0.5, 4.0, 1.0])
 
 
-def outcome(function: Any, args: tuple[Any, ...]) -> tuple[Any, list[Any]]:
-    mine = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
-    try:
-        return function(*mine), mine
-    except CompileError:
-        raise
-    except Exception as error:
-        return (type(error).__name__, str(error)), mine
-
-
-def agrees(function: Any, *calls: tuple[Any, ...]) -> None:
-    """Captured whole; results, exceptions and changed arguments are the plain function's."""
+def as_python(function: Any, *calls: tuple[Any, ...]) -> None:
+    """Captured whole; all that can be seen of each call is the plain function's."""
     compiled = jit(function, fullgraph=True, cache=False)
     for args in calls:
-        (got, mine), (want, theirs) = outcome(compiled, args), outcome(function, args)
-        assert alike(got, want), (args, got, want)
-        assert all(map(alike, mine, theirs)), (args, mine, theirs)
+        oracle.check_calls(compiled, function, *args, policy=oracle.EXACT)
 
 
 def drawdown(prices: Any, c: float) -> Any:
@@ -161,17 +149,17 @@ def divided(a: Any, c: float) -> Any:
 ])
 def test_one_array(function: Any) -> None:
     with np.errstate(all="ignore"):
-        agrees(function, *((DATA, c) for c in (0.0, 1.0, 2.0, 3.0, 0.5, 9.0)))
+        as_python(function, *((DATA, c) for c in (0.0, 1.0, 2.0, 3.0, 0.5, 9.0)))
 
 
 @pytest.mark.parametrize("function", [one_of_two_arguments, swapped])
 def test_two_arrays(function: Any) -> None:
-    agrees(function, *((DATA, DATA + 1, c) for c in (0.0, 2.0)))
+    as_python(function, *((DATA, DATA + 1, c) for c in (0.0, 2.0)))
 
 
 def test_division_by_zero_is_that_of_the_type() -> None:
     with np.errstate(all="ignore"):
-        agrees(divided, (DATA, 0.0), (DATA, 1.5), (DATA, 3.0), (DATA + 1, 3.0))
+        as_python(divided, (DATA, 0.0), (DATA, 1.5), (DATA, 3.0), (DATA + 1, 3.0))
 
 
 def test_products_of_ints_that_left_a_branch_are_checked() -> None:
@@ -201,4 +189,4 @@ def test_shorter_arrays_of_a_branch_are_still_one() -> None:
 
     compiled = jit(f, cache=False)
     for c in (0.0, 1.0):
-        assert alike(compiled(DATA + c, c), f(DATA + c, c))
+        oracle.check(compiled(DATA + c, c), f(DATA + c, c), oracle.EXACT)

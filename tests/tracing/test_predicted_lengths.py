@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from tests.support.calls import BACKENDS, alike
+from tests.support.oracle import BACKENDS, alike
 
 
 def solved(a: Any, b: Any, n: int) -> Any:

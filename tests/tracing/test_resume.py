@@ -12,8 +12,9 @@ from npcompile.graph.ir import Items, StaticObject
 from npcompile.python import values
 from npcompile.runtime.versions.resume import NULL, Activation, resume
 from npcompile.tracing.result_trees import TUPLE_ITERATOR
+from tests.support import oracle
 from tests.support.arrays import meaning
-from tests.tracing.test_tracing import fetch, follow, refused, same
+from tests.tracing.test_tracing import fetch, follow, refused
 
 
 class Run(_GraphRun):
@@ -36,13 +37,6 @@ def activations(run, left, function, arguments):
         yield Activation(frame.code, owner.__globals__, closure, frame.offset, variables, stack)
 
 
-def outcome(call):
-    try:
-        return call()
-    except Exception as error:
-        return type(error), str(error)
-
-
 def leaves(function, traced_with, args):
     """Traces with some arguments, runs with others: a check fails, and Python goes on."""
     found, _ = follow(function, *copy.deepcopy(traced_with))
@@ -62,9 +56,12 @@ def leaves(function, traced_with, args):
     for k, node in latest.items():
         if node.op == "write":
             values_[k][...] = run.values[node]
-    got = outcome(lambda: resume(list(activations(run, caught.value, function, arguments))))
-    same(got, outcome(lambda: function(*theirs)))
-    same(mine, theirs)
+    left = list(activations(run, caught.value, function, arguments))
+    got = oracle.observe(resume, left, world=lambda: mine)
+    want = oracle.observe(function, *theirs)
+    oracle.check(got.result, want.result, oracle.MEANING)
+    oracle.check(got.error, want.error)
+    oracle.check(mine, theirs, oracle.MEANING)
     return frames
 
 

@@ -19,8 +19,8 @@ from npcompile.graph.interpret import CheckFailed, interpret
 from npcompile.graph.verify import verify
 from npcompile.guards.sources import Arg, Attribute, Closure, Default, Global, Item
 from npcompile.tracing.retries import trace
+from tests.support import oracle
 from tests.support.arrays import meaning
-from tests.support.arrays import same as same_value
 
 
 def follow(function, *args, static=(), **kwargs):
@@ -53,32 +53,16 @@ def fetch(source, function, arguments):
             return inspect.signature(made).parameters[name].default
 
 
-def compare(function, *args, static=(), **kwargs):
+def traced_as_python(function, *args, static=(), **kwargs):
     """Traces, interprets, and compares results and changed arguments with Python."""
     mine, theirs = (copy.deepcopy((args, kwargs)) for _ in range(2))
     want = function(*theirs[0], **theirs[1])
     found, arguments = follow(function, *mine[0], static=static, **mine[1])
     values = [fetch(leaf.source, function, arguments) for leaf in found.leaves]
     got = interpret(found.graph, values, meaning)
-    same(got, want)
-    same(mine[0], theirs[0])
+    oracle.check(got, want, oracle.MEANING)
+    oracle.check(mine[0], theirs[0], oracle.MEANING)
     return found
-
-
-def same(got, want):
-    """Equal types, bits and layouts, inside containers too."""
-    assert type(got) is type(want), (got, want)
-    if isinstance(want, dict):
-        assert list(got) == list(want)
-        got, want = list(got.values()), list(want.values())
-    if isinstance(want, (list, tuple)):
-        assert len(got) == len(want), (got, want)
-        for one, other in zip(got, want):
-            same(one, other)
-    elif isinstance(want, Settings):
-        same(vars(got), vars(want))
-    else:
-        same_value(got, want)
 
 
 def refused(function, *args, **kwargs):
@@ -95,7 +79,7 @@ def test_expression():
     def f(x):
         return x * 2 + 1
 
-    found = compare(f, A)
+    found = traced_as_python(f, A)
     assert [leaf.source for leaf in found.leaves] == [Arg("x", 0)]
     assert not found.guards
 
@@ -105,14 +89,14 @@ def test_stencil_in_place():
         u[1:-1, 1:-1] += dt * (u[2:, 1:-1] + u[:-2, 1:-1] - 4 * u[1:-1, 1:-1])
         return np.abs(u).max()
 
-    found = compare(f, np.sin(np.arange(30.0)).reshape(5, 6), 0.1)
+    found = traced_as_python(f, np.sin(np.arange(30.0)).reshape(5, 6), 0.1)
     assert list(found.graph.finals) == [0]
     assert sum(node.op == "write" for node in found.graph.region.nodes) == 1
 
 
 def test_sum():
-    compare(lambda x: np.sum(x), A)
-    compare(lambda x: x.sum(axis=0), A)
+    traced_as_python(lambda x: np.sum(x), A)
+    traced_as_python(lambda x: x.sum(axis=0), A)
 
 
 def test_raise_on_data_is_a_check():
@@ -121,7 +105,7 @@ def test_raise_on_data_is_a_check():
             raise ValueError(f"negative: {x}")
         return x + 1
 
-    compare(f, abs(V))
+    traced_as_python(f, abs(V))
     found, _ = follow(f, abs(V))
     with pytest.raises(CheckFailed) as left:
         interpret(found.graph, [V], meaning)
@@ -133,7 +117,7 @@ def test_assert_is_a_check():
         assert x.min() > -5, "too low"
         return x * x
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 def helper(a, k=2, *rest, c=3.0, **named):
@@ -148,7 +132,7 @@ def test_inlined_calls():
         y = helper(x) + helper(x, 3, 1, 2.5)
         return helper(y, c=1.0, d=4), helper(*(x, 1), **{"c": 2})  # noqa: PIE804
 
-    found = compare(f, V)
+    found = traced_as_python(f, V)
     assert [(g.source, g.kind) for g in found.guards][:1] == [(Global("helper"), "code")]
 
 
@@ -168,7 +152,7 @@ def test_static_loops():
             y = y + (value if key in table.keys() else 0)  # noqa: SIM118
         return y
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 def test_while_with_static_condition():
@@ -185,7 +169,7 @@ def test_while_with_static_condition():
             y = y * 100
         return y, k
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 def test_loop_over_rows_of_known_length():
@@ -195,7 +179,7 @@ def test_loop_over_rows_of_known_length():
             total = total + a * b
         return x + total
 
-    compare(f, V, [(1.0, 2.0), (3.0, 4.0)])
+    traced_as_python(f, V, [(1.0, 2.0), (3.0, 4.0)])
 
 
 def test_comprehensions_and_closures():
@@ -214,7 +198,7 @@ def test_comprehensions_and_closures():
         h()
         return g(x) + sum(v for v in w), (lambda z: z + table[2])(x), [g(x) for _ in range(2)]
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 def test_containers():
@@ -230,7 +214,7 @@ def test_containers():
             table.update(z=tuple(parts)[1:])
         return table, middle, [k for k, _ in table.items()], max(1, 2, 3), min([4.0, 2.5])
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 def test_same_object_is_returned_once():
@@ -240,7 +224,7 @@ def test_same_object_is_returned_once():
         view = y[1:]
         return rows, rows, y, view, view, x
 
-    found = compare(f, V)
+    found = traced_as_python(f, V)
     got = interpret(found.graph, [V], meaning)
     assert got[0] is got[1] and got[0][0] is got[2] and got[3] is got[4] and got[5] is V
     assert np.shares_memory(got[3], got[2])
@@ -259,7 +243,7 @@ def test_views_and_aliases():
         e *= 2
         return c.sum(), g, a[::-1][0]
 
-    compare(f, np.arange(20.0).reshape(4, 5))
+    traced_as_python(f, np.arange(20.0).reshape(4, 5))
 
 
 def mutating_helper(x, k):
@@ -275,7 +259,7 @@ def test_helpers_that_write():
         h[0] = -3
         return a.sum(), h
 
-    compare(f, np.arange(6.0))
+    traced_as_python(f, np.arange(6.0))
 
 
 @dataclasses.dataclass
@@ -303,7 +287,7 @@ def test_objects_as_arguments():
     s = Settings(1.5, V)
     found, arguments = follow(f, s, V)
     values = [fetch(leaf.source, f, arguments) for leaf in found.leaves]
-    same(interpret(found.graph, values, meaning), f(s, V))
+    oracle.check(interpret(found.graph, values, meaning), f(s, V), oracle.MEANING)
     sources = [leaf.source for leaf in found.leaves]
     assert Attribute(Arg("s", 0), "gain") in sources and Attribute(Arg("s", 0), "data") in sources
     assert ("equal", "fast") in [(g.kind, g.value) for g in found.guards]
@@ -315,7 +299,7 @@ def test_objects_made_inside():
         s.gain = s.gain + 1
         return s.apply(x) + s.count
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 Pair = namedtuple("Pair", "low high")
@@ -326,7 +310,7 @@ def test_named_tuples():
         q = Pair(p.low + 1, high=p.high)
         return x * q.low, q
 
-    compare(f, V, Pair(1.5, 2.5))
+    traced_as_python(f, V, Pair(1.5, 2.5))
 
 
 def test_partial_and_map():
@@ -335,7 +319,7 @@ def test_partial_and_map():
     def f(x):
         return add(x), list(map(lambda y, k: y + k, [x, x], (1, 2))), [*filter(None, (0, 1, 2))]
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 SCALE, SHAPE = 2.5, (2, 3)
@@ -347,7 +331,7 @@ def test_globals_and_closures_are_read_at_each_call():
     def f(x):
         return x * SCALE + offset, np.zeros(SHAPE)
 
-    found = compare(f, V)
+    found = traced_as_python(f, V)
     sources = [leaf.source for leaf in found.leaves]
     assert Global("SCALE") in sources and Closure("offset") in sources
     assert Item(Global("SHAPE"), 0) in sources
@@ -360,7 +344,7 @@ def test_ints_act_as_sizes():
         y[: n - 1] = x[1:n]
         return y
 
-    found = compare(f, V, 5)
+    found = traced_as_python(f, V, 5)
     assert found.graph.result.node.type.shape[0] is not None
 
 
@@ -368,7 +352,7 @@ def test_ints_are_made_static_on_demand():
     def f(x, axis):
         return x.sum(axis=axis)
 
-    found = compare(f, A, 1)
+    found = traced_as_python(f, A, 1)
     assert any(repr(g) == "axis == 1" for g in found.graph.facts.guards)
 
 
@@ -378,11 +362,11 @@ def test_static_arguments():
             x = x + 1
         return x if name == "up" else -x
 
-    found = compare(f, V, 3, "down", static=("n",))
+    found = traced_as_python(f, V, 3, "down", static=("n",))
     assert [(g.source, g.kind, g.value) for g in found.guards if g.source == Arg("n", 1)] == [
         (Arg("n", 1), "equal", 3)
     ]
-    compare(f, V, 3, "down")
+    traced_as_python(f, V, 3, "down")
 
 
 def test_scalar_choice_is_a_select():
@@ -394,8 +378,8 @@ def test_scalar_choice_is_a_select():
         low = x if x < k else k
         return k, low, min(x, k), max(k, x), abs(x)
 
-    compare(f, -1.5, 0.0)
-    compare(f, 1.5, 0.0)
+    traced_as_python(f, -1.5, 0.0)
+    traced_as_python(f, 1.5, 0.0)
 
 
 def test_and_or_not():
@@ -403,7 +387,7 @@ def test_and_or_not():
         return (a > 0 and b > 0), (a > 0 or b > 0), not a > 0, 0 < a < b, bool(a) != bool(b)
 
     for a, b in ((1.0, 2.0), (-1.0, 2.0), (3.0, 2.0), (0.0, -1.0)):
-        compare(f, a, b)
+        traced_as_python(f, a, b)
 
 
 def test_default_arguments_and_variadics():
@@ -412,20 +396,20 @@ def test_default_arguments_and_variadics():
             x = x * r
         return x + k + named["z"]
 
-    compare(f, V, 1.5, 2.0, z=3.0)
+    traced_as_python(f, V, 1.5, 2.0, z=3.0)
 
 
 def test_layouts():
     for x in (A.T, A[:, ::2], A[::-1], np.asfortranarray(A), A[1:, 1:], np.float32(A), A[:0]):
-        compare(lambda x: x + x * 2, x)
-    compare(lambda x: x + 1, np.array(3.0))
+        traced_as_python(lambda x: x + x * 2, x)
+    traced_as_python(lambda x: x + 1, np.array(3.0))
 
 
 def test_math_on_constants():
     def f(x):
         return x * math.sqrt(2) + math.pi * np.finfo(x.dtype).eps, np.dtype("f4")
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 def test_checks_after_a_visible_effect_go_on_in_python():
@@ -560,7 +544,7 @@ def test_code_that_may_be_caught():
             x = x + 1
         return y, x
 
-    compare(f, V)
+    traced_as_python(f, V)
     assert refused(lambda x: open(x), "name").construct.endswith("open")  # noqa: SIM115
 
 
@@ -588,7 +572,7 @@ def test_arms_that_write():
         return s + a[1]
 
     for t in (-5.0, 5.0):
-        compare(f, V, t)
+        traced_as_python(f, V, t)
 
 
 def test_arms_that_make_arrays():
@@ -603,7 +587,7 @@ def test_arms_that_make_arrays():
         return b, c, a
 
     for t in (-5.0, 5.0):
-        found = compare(f, V, t)
+        found = traced_as_python(f, V, t)
         b, c, _ = interpret(found.graph, [V.copy(), t], meaning)
         assert np.shares_memory(b, c)
 
@@ -624,7 +608,7 @@ def test_arms_that_return():
         return a, k
 
     for t in (-5.0, 5.0, 5.9, 7.0, 8.5, 100.0):
-        compare(f, V, t)
+        traced_as_python(f, V, t)
 
 
 def test_arms_within_arms():
@@ -646,7 +630,7 @@ def test_arms_within_arms():
 
     for s in (1.0, 0.0, -2.0):
         for t in (0.0, 9.0):
-            compare(f, V, s, t)
+            traced_as_python(f, V, s, t)
 
 
 def test_strings_and_optional_attributes():
@@ -659,7 +643,7 @@ def test_strings_and_optional_attributes():
     s = Settings(1.5, V)
     found, arguments = follow(f, s=s, x=V, n=3)
     values = [fetch(leaf.source, f, arguments) for leaf in found.leaves]
-    same(interpret(found.graph, values, meaning), f(V, s, 3))
+    oracle.check(interpret(found.graph, values, meaning), f(V, s, 3), oracle.MEANING)
 
 
 def test_unpacked_arguments_and_tuples():
@@ -669,7 +653,7 @@ def test_unpacked_arguments_and_tuples():
         together = (*rows, x)
         return np.stack(together), max(rows[0][1], x[0]), min(x[0], x[1], x[2])
 
-    compare(f, V)
+    traced_as_python(f, V)
 
 
 def test_helpers_that_branch():
@@ -682,7 +666,7 @@ def test_helpers_that_branch():
         return clip(a[0], np.float64(low)) + clip(a[3], a[2])
 
     for low in (-9.0, 9.0):
-        compare(f, V, low)
+        traced_as_python(f, V, low)
 
 
 def test_joins_are_exact():
@@ -705,6 +689,6 @@ def test_joins_are_exact():
 
     for function, args in ((types, (V,)), (identity, (V, V + 1)), (shapes, (V,))):
         for t in (-2.0, 0.0, 1.0):
-            compare(function, *args, t)
+            traced_as_python(function, *args, t)
     refusal = refused(lengths, V, 1.0)
     assert refusal.construct == "return" and "a list holds" in refusal.reason

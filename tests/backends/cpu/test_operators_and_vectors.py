@@ -20,6 +20,7 @@ import npcompile
 import npcompile.special.scipy_records
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import OPERATORS, Domain, Op
+from tests.support.oracle import bits
 
 LIBRARIES = ("numpy", "scipy.special", "scipy.special._ufuncs")
 POINTS = 150
@@ -119,14 +120,6 @@ def one_by_one(count: int, chosen: Sequence[str], like: tuple[np.ndarray, ...],
     with np.errstate(all="ignore"):
         npcompile.jit(space["f"])(*given(count, chosen, char), most, tuple(outs))
     return tuple(outs)
-
-
-def bits(x: np.ndarray) -> bytes:
-    """All NaNs are one."""
-    x = np.array(x)
-    if x.dtype.kind == "f":
-        x[np.isnan(x)] = np.nan
-    return x.tobytes()
 
 
 def digests() -> dict[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import npcompile
-from tests.support.calls import alike
+from tests.support.oracle import alike
 
 SIZES = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 40, 63, 65, 130)
 

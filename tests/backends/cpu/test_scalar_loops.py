@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import npcompile
+from tests.support import oracle
 
 
 def guarded(a, b, s):
@@ -100,14 +101,6 @@ def until(a, b, s):
     return i
 
 
-def outcome(function: Any, args: tuple[Any, ...]) -> tuple[str, list[tuple[str, int]]]:
-    mine = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always")
-        result = function(*mine)
-    return repr((result, mine)), [(str(w.message), w.lineno) for w in found]
-
-
 FUNCTIONS = [guarded, invariant, sunk, last, one_place, square, product, root, in_place, unused,
              narrowed, until]
 ROWS = [
@@ -124,7 +117,7 @@ def test_warnings(function: Any) -> None:
     compiled = npcompile.jit(function)
     for a, b, s in ROWS:
         args = (np.array(a), np.array(b), s)
-        assert outcome(compiled, args) == outcome(function, args)
+        oracle.check_calls(compiled, function, *args, warnings="all")
     assert compiled.explain(*args).refusal is None
 
 
@@ -478,7 +471,7 @@ def test_loops_that_are_kernels(function: Any) -> None:
         a, b = rng.uniform(-2, 2, n), rng.uniform(-2, 2, n)
         for x, y in ((a, b), (np.repeat(a, 2)[::2], b[::-1]), (a, np.where(b > 1, np.nan, b)),
                      (a, np.where(b > 1, 1.5, b))):
-            assert outcome(compiled, (x, y, 3)) == outcome(function, (x, y, 3)), n
+            oracle.check_calls(compiled, function, x, y, 3, warnings="all")
     assert compiled.explain(a, b, 3).refusal is None
 
 
@@ -534,13 +527,7 @@ def test_checks_that_are_one_keep_errors_and_flags_apart() -> None:
     compiled = npcompile.jit(picked)
     a, b = np.arange(4.0), np.array([1.0, 2, 0, 4])
     for places in ([0, 1, 3], [0, 1, 4], [0, -5, 1], [0, 2, 4], [-1, -4, -2], [0, 2]):
-        found = []
-        for f in (compiled, picked):
-            try:
-                found.append(outcome(f, (a, np.array(places), b)))
-            except IndexError as error:
-                found.append(str(error))
-        assert found[0] == found[1]
+        oracle.check_calls(compiled, picked, a, np.array(places), b, warnings="all")
     assert compiled.explain(a, np.array([0]), b).refusal is None
 
 

@@ -7,13 +7,14 @@ import pytest
 
 from npcompile.graph.ir import Subprogram
 from npcompile.graph.subprograms import DOUBLE, choose, evaluate, repeat
-from tests.support.cpu_backend import elementwise, same
+from tests.support.cpu_backend import elementwise
 
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
 
 from npcompile.backends.gpu import flat
 from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
+from tests.support import oracle
 from tests.support.gpu import reading
 
 
@@ -39,7 +40,7 @@ def text_of(program):
     out = np.zeros(60)
     module = lower(elementwise("call", "dd", "d", what))
     Launched(module, Interpreter()).run([x, y, out])
-    assert same(out, evaluate(what, [x, y])), module.text
+    assert oracle.elements(out, evaluate(what, [x, y])), module.text
     (source,) = [source for sources in module.sources.values() for source in sources]
     return source.parts[-2]
 

@@ -34,11 +34,13 @@ from npcompile.program.interpret import interpret
 from npcompile.runtime.versions.interpreted import made
 from tests.backends.cpu.test_primitives import meaning, operands, report, signatures, tables
 from tests.backends.cpu.test_reductions import reduction, sample
-from tests.fuzz.programs import difference, write
-from tests.fuzz.programs import run as outcome
-from tests.support.cpu_backend import elementwise, same, together
+from tests.fuzz import programs
+from tests.fuzz.framework import Grammar, Way, checked
+from tests.support.cpu_backend import elementwise, together
 
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
+
+from dataclasses import replace
 
 from npcompile.backends import gpu
 from npcompile.backends.gpu import chains, cuda, packing, rows
@@ -46,6 +48,7 @@ from npcompile.backends.gpu.compile import assemblies, assembly, identity, trans
 from npcompile.backends.gpu.cuda import Cuda
 from npcompile.backends.gpu.driver import Launched, lower
 from npcompile.backends.gpu.interpreter import Interpreter
+from tests.support import oracle
 
 pytestmark = pytest.mark.usefixtures("machine_code")
 rng = np.random.default_rng(5)
@@ -88,7 +91,7 @@ def test_primitive(name):
     assert not refused
     for (chars, result), column, out in zip(cases, columns, outs, strict=True):
         expected = np.asarray(meaning(name, column, table)[0]).astype(result)
-        assert same(out, expected), report(name, chars, column, out, expected)
+        assert oracle.elements(out, expected), report(name, chars, column, out, expected)
 
 
 @pytest.mark.parametrize("dtype", "fdFDe")
@@ -98,7 +101,7 @@ def test_long_sums_have_numpys_bits(dtype):
         a, out = sample(dtype, n), np.zeros((), dtype)
         refused, _ = launched(program, a, out)
         assert not refused
-        assert same(out, a.sum(dtype=dtype)), n
+        assert oracle.elements(out, a.sum(dtype=dtype)), n
 
 
 @pytest.mark.one_generation
@@ -117,7 +120,7 @@ def test_reductions_that_are_too_long_for_one_program(kind, dtype, monkeypatch):
         interpret(program, [a, want])
         refused, launches = launched(program, a, got)
         assert not refused and len(launches) > 1
-        assert same(got, want), shape
+        assert oracle.elements(got, want), shape
 
 
 def test_reductions_of_long_arrays():
@@ -126,7 +129,7 @@ def test_reductions_of_long_arrays():
 
     x, n = rng.standard_normal(70_000), np.arange(70_000)
     got = npcompile.jit(f, device="interpreter", fullgraph=True)(x, n)
-    assert all(map(same, got, f(x, n)))
+    assert all(map(oracle.elements, got, f(x, n)))
 
 
 RUNNING = {
@@ -149,7 +152,7 @@ def test_running_reductions(name, dtype, monkeypatch):
             if dtype in "df" and shape[0] == 40:
                 a[7, 3:] = np.nan, -0.0
             with np.errstate(all="ignore"):
-                assert same(compiled(a), RUNNING[name](a)), shape
+                assert oracle.elements(compiled(a), RUNNING[name](a)), shape
             if dtype in "lbB?" or name in ("maximum", "minimum"):
                 assert "runs on the host" not in "\n".join(compiled.explain(a).notes)
         compiled.clear_cache()
@@ -180,7 +183,7 @@ def test_packing(name, dtype, monkeypatch):
         monkeypatch.setattr(packing, "WIDTH", width)
         for shape in ((4, 2, 30), (2, 0, 3), *[(150,), (1,)][: 2 * (dtype == "f")]):
             a = sample(dtype, shape)
-            assert all(map(same, flat(compiled(a)), flat(PACKED[name](a)))), shape
+            assert all(map(oracle.elements, flat(compiled(a)), flat(PACKED[name](a)))), shape
             assert "runs on the host" not in "\n".join(compiled.explain(a).notes)
         compiled.clear_cache()
 
@@ -200,7 +203,7 @@ def test_reductions(kind, dtype, axes):
     interpret(program, [a, want])
     refused, _ = launched(program, a, got)
     assert not refused
-    assert same(got, want)
+    assert oracle.elements(got, want)
 
 
 # ------------------------------------------------------------------ whole functions
@@ -273,19 +276,15 @@ def test_rows_that_need_others_stay_apart():
 @pytest.mark.one_generation
 @pytest.mark.parametrize("first", range(30_000, 30_200, 25))
 def test_random_programs(first):
-    captured = 0
-    for seed in range(first, first + 25):
-        program = write(seed)
-        compiled = npcompile.jit(program.function(), device="interpreter")
+    def write(seed):
+        program = programs.write(seed)
         signs = not any(name in program.source for name in ("max", "min", "clip", "ptp"))
-        for variant, size in enumerate((7, 12)):
-            want = outcome(program.function(), program.arguments(size, variant))
-            got = outcome(compiled, program.arguments(size, variant))
-            text = difference(got, want, signs)
-            # a GPU has no floating-point flags
-            assert not text or text.startswith("warnings"), f"seed {seed}: {text}"
-        captured += compiled.cache_info().compiled > 0
-    assert captured > 0.7 * 25
+        # a GPU has no floating-point flags
+        return replace(programs.calls(program, (7, 12)), policy={"signs": signs, "warnings": ""})
+
+    on_gpu = Way(lambda function: npcompile.jit(function, device="interpreter"))
+    counts = checked(Grammar(write, {"gpu": on_gpu}), range(first, first + 25))
+    assert counts["compiled"] > 0.7 * 25
 
 
 @pytest.mark.parametrize("shape", [(3, 2000), (700, 5), (2, 3, 1100), (40, 9, 7), (2, 1500, 2)])
@@ -413,7 +412,7 @@ def test_names_that_python_or_the_kernel_has():
         return np.exp(exp_f64) + exp_f64 + np.exp(live)
 
     x = np.linspace(-1, 1, 9)
-    assert same(npcompile.jit(f, device="interpreter")(x, 0.5), npcompile.jit(f)(x, 0.5))
+    assert oracle.elements(npcompile.jit(f, device="interpreter")(x, 0.5), npcompile.jit(f)(x, 0.5))
 
 
 def test_the_code_says_nothing_in_vain():

@@ -365,7 +365,7 @@ def combs(n, k):
 
 
 @idiom(lambda: (default_rng(0).integers(0, 2, (3, 8)).astype(np.uint8),))
-def bits(a):
+def packed_bits(a):
     p = np.packbits(a, axis=1)
     return (p, np.unpackbits(p, axis=1), a ^ 1, (a << 2).astype(np.uint8))
 
