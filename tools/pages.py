@@ -1,9 +1,13 @@
-"""Writes docs/coverage.md and docs/modules.md from the sources: ``python tools/pages.py``."""
+"""Writes the pages that follow from the sources: ``python tools/pages.py``.
+
+They are docs/coverage.md, docs/modules.md and, on Python 3.11, docs/life_of_a_call.md.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -119,8 +123,17 @@ def modules() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"coverage.md": coverage, "modules.md": modules}
+def life_of_a_call() -> str:
+    """Three functions through all stages (:mod:`tools.life`)."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    import life
+
+    return str(life.page())
+
+
+PAGES = {"coverage.md": coverage, "modules.md": modules, "life_of_a_call.md": life_of_a_call}
 
 if __name__ == "__main__":
     for name, text in PAGES.items():
-        (DOCS / name).write_text(text())
+        if name != "life_of_a_call.md" or sys.version_info[:2] == (3, 11):
+            (DOCS / name).write_text(text())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +26,13 @@ def _pages() -> ModuleType:
 def test_generated_page(name: str) -> None:
     shown = (ROOT / "docs" / name).read_text()
     assert shown == _pages().PAGES[name](), "run: python tools/pages.py"
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the page has the bytecode of 3.11")
+def test_life_of_a_call() -> None:
+    shown = (ROOT / "docs" / "life_of_a_call.md").read_text()
+    assert shown == _pages().life_of_a_call(), "run on Python 3.11: python tools/pages.py"
+    assert len(shown.splitlines()) <= 400
 
 
 def test_every_room_is_on_the_page_of_modules() -> None:
