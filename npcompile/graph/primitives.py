@@ -173,7 +173,7 @@ def _lookup(index: Any, *, table: Any) -> Any:
 def _call(*args: Any, subprogram: Any) -> Any:
     from npcompile.graph.subprograms import evaluate
 
-    return evaluate(subprogram, args)
+    return evaluate(subprogram, args, lambda name: PRIMITIVES[name].meaning)
 
 
 def _complex(re: Any, im: Any) -> Any:

@@ -29,7 +29,6 @@ import numpy as np
 from npcompile.graph.builder import Builder, Carried
 from npcompile.graph.expression import _SCALARS, Expr, ExpressionScope, Value, cast
 from npcompile.graph.ir import Const, Get, Node, Region, Subprogram, keywords
-from npcompile.graph.primitives import PRIMITIVES
 
 DOUBLE = np.dtype(np.float64)
 NUMBER = _SCALARS[DOUBLE]
@@ -66,8 +65,7 @@ def _drop_unused(region: Region) -> set[Node]:
 Meaning = Callable[[str], Callable[..., Any]]
 
 
-def evaluate(what: Subprogram, args: Sequence[Any],
-             meaning: Meaning = lambda name: PRIMITIVES[name].meaning) -> Any:
+def evaluate(what: Subprogram, args: Sequence[Any], meaning: Meaning) -> Any:
     """The meaning of a call by NumPy, on arrays; ``meaning`` is that of a primitive's name."""
     region = region_of(what)
     whole = np.broadcast_arrays(*(np.asarray(a, p.dtype) for a, p in zip(args, region.params)))

@@ -12,10 +12,10 @@ import numpy as np
 from npcompile.core.sizes import Predicate, Size, is_known, product
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Const, Geometry, Node, SizeOf, Table
-from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Scalar, contiguous
+from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Array, Scalar, contiguous
 from npcompile.ops.bits import as_dtype
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import Op, OperatorFamily, define
+from npcompile.ops.record import OPERATORS, Op, OperatorFamily, define
 
 LARGEST_LIST = 1024  # items of a list that becomes an array and are written one by one
 NUMBERS = (bool, int, float, complex, np.number, np.bool_)
@@ -115,6 +115,15 @@ def contents(ctx: Context, operand: Operand) -> Node:
     if isinstance(operand, (list, tuple)):
         return ctx.read(as_array(ctx, operand))
     return number(ctx, operand)
+
+
+def apply(ctx: Context, name: str, *operands: Operand) -> Node:
+    """The contents of the result of another operator; array nodes are operands, too."""
+    given = tuple(
+        ctx.new(x) if isinstance(x, Node) and isinstance(x.type, Array) else x for x in operands
+    )
+    op = OPERATORS[name]
+    return contents(ctx, op.kind.call(op, ctx, given, {}))
 
 
 def geometry(shape: tuple[Size, ...], strides: tuple[Size, ...]) -> Geometry:

@@ -6,14 +6,13 @@ import math
 
 from npcompile.graph.types import BOOL, FLOAT
 from npcompile.ops import arguments
-from npcompile.ops.arguments import as_array, program
+from npcompile.ops.arguments import apply, as_array, program
 from npcompile.ops.creation import filled, like_strides
 from npcompile.ops.elementwise import run
 from npcompile.ops.indexing import setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.reductions import SUM, reduce_with
 from npcompile.ops.selection import cut
-from npcompile.ops.statistics import apply
 
 DIFFERENCE = arguments.program_kind("difference")
 

@@ -15,7 +15,7 @@ from npcompile.graph import layout
 from npcompile.graph.ir import HostCall, Node
 from npcompile.graph.types import BOOL, Array, Scalar
 from npcompile.ops import arguments, canonical
-from npcompile.ops.arguments import as_array
+from npcompile.ops.arguments import apply, as_array
 from npcompile.ops.operands import ArrayRef, Context, Operand
 
 #: what an element left out is replaced by
@@ -79,3 +79,13 @@ def of_complex(ctx: Context, ref: ArrayRef, kind: str, axes: tuple[int, ...], ke
     kind_of = type_ if isinstance(type_, Array) else Array(type_.dtype, (), ())
     result = ctx.host_call(call, (ref,), kind_of)
     return result if isinstance(type_, Array) else arguments.element(ctx, result)
+
+
+def replaced_nan(ctx: Context, ref: ArrayRef, value: float) -> tuple[Node, Node | None]:
+    """A copy with NaN replaced, and where NaN was; integers have none."""
+    node = ctx.read(ref)
+    if ref.dtype.kind not in "fc":
+        return node, None
+    mask = apply(ctx, "isnan", node)
+    fill = arguments.scalar_to(ctx, value, ref.dtype)
+    return ctx.builder.map("where", (mask, fill, node), ref.dtype), mask

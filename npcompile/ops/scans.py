@@ -11,6 +11,7 @@ from npcompile.graph.ir import Node, Reduction
 from npcompile.graph.types import BOOL, SUPPORTED, Array
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, axis_in, dtype_of, program, truth
+from npcompile.ops.masked import replaced_nan
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import Op, define
 from npcompile.ops.reductions import (
@@ -25,7 +26,6 @@ from npcompile.ops.reductions import (
     reduction_kind,
     widened,
 )
-from npcompile.ops.statistics import replaced_nan
 
 SCAN = arguments.program_kind("running")
 

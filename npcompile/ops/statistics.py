@@ -14,8 +14,8 @@ from npcompile.core.sizes import Size, product
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, INT, Array, Scalar
 from npcompile.ops import arguments, arithmetic, comparison, complexes
-from npcompile.ops.arguments import as_array, dtype_of, program, truth
-from npcompile.ops.masked import taken
+from npcompile.ops.arguments import apply, as_array, dtype_of, program, truth
+from npcompile.ops.masked import replaced_nan, taken
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
 from npcompile.ops.reductions import axes_of, complex_node, deliver, reduce_node, reduce_where
@@ -23,15 +23,6 @@ from npcompile.ops.reductions import axes_of, complex_node, deliver, reduce_node
 STATISTIC = arguments.program_kind("composed reduction")
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 _NEEDED = (arithmetic, comparison, complexes)  # the modules whose records are called by name
-
-
-def apply(ctx: Context, name: str, *operands: Operand) -> Node:
-    """The contents of the result of another operator; array nodes are operands, too."""
-    given = tuple(
-        ctx.new(x) if isinstance(x, Node) and isinstance(x.type, Array) else x for x in operands
-    )
-    op = OPERATORS[name]
-    return arguments.contents(ctx, op.kind.call(op, ctx, given, {}))
 
 
 def counted(ctx: Context, size: Size) -> Node:
@@ -260,16 +251,6 @@ def ptp(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None,
 
 
 # ------------------------------------------------------------------ NaN left out
-
-
-def replaced_nan(ctx: Context, ref: ArrayRef, value: float) -> tuple[Node, Node | None]:
-    """A copy with NaN replaced, and where NaN was; integers have none."""
-    node = ctx.read(ref)
-    if ref.dtype.kind not in "fc":
-        return node, None
-    mask = apply(ctx, "isnan", node)
-    fill = arguments.scalar_to(ctx, value, ref.dtype)
-    return ctx.builder.map("where", (mask, fill, node), ref.dtype), mask
 
 
 def _never(ctx: Context, flags: Node, reason: str) -> None:

@@ -250,10 +250,8 @@ def computed(
     on_stack: bool = False,
 ) -> Value:
     """A property ``name`` of the class that ``owner`` is."""
-    from npcompile.tracing import calls
-
     getter = _of_property(t, held, owner, name, "fget")
-    return calls.call(t, getter, (receiver,), {}, on_stack)
+    return t.call(getter, (receiver,), {}, on_stack)
 
 
 def _of_property(
@@ -370,8 +368,6 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
 
 def _set_by_property(t: Tracer, target: Value, name: str, value: Value, plain: bool) -> bool:
     """Calls the setter, if the attribute is a property of the object's class."""
-    from npcompile.tracing import calls
-
     kind, owner = None, None
     if isinstance(target, HeapObject) and target.kind not in (None, list, dict):
         kind, owner = target.kind, target.source
@@ -383,7 +379,7 @@ def _set_by_property(t: Tracer, target: Value, name: str, value: Value, plain: b
     if isinstance(target, Static) and target.source is not None:
         t.inputs.guard(target.source, "type", kind)
     setter = _of_property(t, held, owner, name, "fset")
-    calls.call_for(t, (), setter, (target, value), {}, plain)
+    t.call_for((), setter, (target, value), {}, plain)
     return True
 
 

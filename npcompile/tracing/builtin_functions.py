@@ -47,7 +47,6 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import (
     attributes,
-    calls,
     containers,
     device_arrays,
     dicts,
@@ -105,10 +104,14 @@ _PURE_MODULES = frozenset({"math", "cmath", "_operator"})
 _PURE_OWNERS = frozenset({str, bytes, tuple, int, float, complex, range, np.dtype, bool})
 
 
+def hashable(held: Any) -> bool:
+    return type(held).__hash__ is not None
+
+
 def executable(t: Tracer, held: Any, args: Args, kwargs: Keywords) -> bool:
     """Whether a call only depends on known objects and changes nothing."""
     pure = (
-        (calls.hashable(held) and held in _PURE)
+        (hashable(held) and held in _PURE)
         or (isinstance(held, BuiltinFunctionType) and held.__module__ in _PURE_MODULES)
         or getattr(held, "__objclass__", None) in _PURE_OWNERS
         or (isinstance(held, type) and issubclass(held, np.generic))
@@ -304,7 +307,7 @@ def _whole_key(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if not item_requests.is_key(item_type(t, args[0])) or isinstance(args[0], Sequence):
         reason = f"{described(args[0])} among keys that only the run knows"
         raise t.refuse("dictionary", reason)
-    return calls.call(t, Static(int), args, {})
+    return t.call(Static(int), args, {})
 
 
 @rule(scattered)
@@ -339,7 +342,7 @@ def _slice(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     known = [t.known(v) for v in args]
     if all(ok for ok, _ in known):
-        return operators.executed(t, range, *(held for _, held in known))
+        return t.executed(range, *(held for _, held in known))
     start, stop, step = (
         (Static(0), args[0], Static(1)) if len(args) == 1 else (*args, Static(1))[:3]
     )
@@ -377,7 +380,7 @@ def _enumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if not issubclass(python_class(start), (int, np.integer)):
         raise t.refuse("enumerate", "from what is no int")
     return _iterator(
-        t, "enumerate", iteration.begin(t, args[0]), calls.call(t, Static(int), (start,), {})
+        t, "enumerate", iteration.begin(t, args[0]), t.call(Static(int), (start,), {})
     )
 
 
@@ -424,7 +427,7 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         return made
     held = [t.static(v, "sorted") for v in iteration.items(t, args[0])]
     options = {k: t.static(v, "sorted") for k, v in kwargs.items()}
-    return operators.executed(t, sorted, held, **options)
+    return t.executed(sorted, held, **options)
 
 
 # ---------------------------------------------------------------------- numbers
@@ -442,11 +445,11 @@ def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     items = iteration.items(t, args[0])
     if all(t.known(v)[0] for v in (*items, total)):
         held = [t.known(v)[1] for v in items]
-        return operators.executed(t, sum, held, t.known(total)[1])
+        return t.executed(sum, held, t.known(total)[1])
     if VERSION >= (3, 12) and any(python_class(v) is float for v in items):
         raise t.refuse("sum", "of Python floats is compensated since Python 3.12")
     for item in items:
-        total = operators.binary(t, "+", total, item)
+        total = t.binary("+", total, item)
     return total
 
 
@@ -466,13 +469,13 @@ def _extreme(function: Any, consumer: Any, pair: Any) -> Rule:
         if len(items) == 1:
             return items[0]
         if all(t.known(v)[0] for v in items):
-            return operators.executed(t, function, *(t.known(v)[1] for v in items))
+            return t.executed(function, *(t.known(v)[1] for v in items))
         best = items[0]
         for item in items[1:]:
             if _unlike(t, best, item):
                 best = consumers.follow(t, pair, best, item)
             else:
-                best = calls.record(t, function, (best, item))
+                best = t.call_record(function, (best, item))
         return best
 
     return extreme
@@ -531,7 +534,7 @@ FUNCTIONS[min], FUNCTIONS[max] = (
 
 @rule(bool, counts=(0, 1))
 def _bool(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return operators.truth(t, args[0]) if args else boolean(False)
+    return t.truth(args[0]) if args else boolean(False)
 
 
 def _every(stops_at: bool, consumer: Any) -> None:
@@ -544,7 +547,7 @@ def _every(stops_at: bool, consumer: Any) -> None:
             return consumers.follow(t, consumer, args[0])
         total: Node | None = None
         for item in iteration.items(t, args[0]):
-            found = operators.truth(t, item)
+            found = t.truth(item)
             if isinstance(found, Static):
                 if found.value == stops_at and total is None:
                     return boolean(stops_at)
@@ -601,7 +604,7 @@ def _ndarray(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     """Of a shape, without memory that it shall lie in: as ``empty``."""
     if len(args) > 2 or not kwargs.keys() <= {"shape", "dtype", "order"}:
         return NULL
-    return calls.call(t, Static(np.empty), args, kwargs)
+    return t.call(Static(np.empty), args, kwargs)
 
 
 @rule(REPLACE)

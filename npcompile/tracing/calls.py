@@ -37,7 +37,6 @@ from npcompile.tracing import (
     attributes,
     device_arrays,
     external_calls,
-    operators,
     tensor_values,
     traced_containers,
     vectors,
@@ -72,7 +71,7 @@ def _call_object(
     t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...],
     kwargs: dict[str, Value], plain: bool,
 ) -> Value:
-    from npcompile.tracing.builtin_functions import FUNCTIONS, executable
+    from npcompile.tracing.builtin_functions import FUNCTIONS, executable, hashable
     from npcompile.tracing.polyfills import appliers
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
@@ -92,7 +91,7 @@ def _call_object(
             return found
     if executable(t, held, args, kwargs):
         known = [t.known(v)[1] for v in args]
-        return operators.executed(t, held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
+        return t.executed(held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
     op = resolve(_ufunc_of(held))
     if op is not None:
         return _recorded(t, op, held, args, kwargs, plain)
@@ -160,10 +159,6 @@ def inlines(t: Tracer, function: Value) -> bool:
         type(held) is FunctionType and held not in FUNCTIONS and resolve(held) is None
         and not of_library(held)
     )
-
-
-def hashable(held: Any) -> bool:
-    return type(held).__hash__ is not None
 
 
 #: methods that give the same for a number as for an array without axes

@@ -23,12 +23,10 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import (
     attributes,
-    calls,
     containers,
     dicts,
     external_calls,
     iteration,
-    operators,
     super_attributes,
 )
 from npcompile.tracing.opcodes import on, pop, push, take
@@ -137,7 +135,7 @@ def _text(t: Tracer, function: Callable[..., str], *parts: Value) -> Value:
     """A string made of values: now if they are known, else at each call."""
     known = [t.known(part) for part in parts]
     if all(ok for ok, _ in known) and not answer(held for _, held in known):
-        return operators.executed(t, function, *(held for _, held in known))
+        return t.executed(function, *(held for _, held in known))
     made = external_calls.call(t, function, parts, {}, plain=True)
     assert made is not None
     return made
@@ -252,7 +250,7 @@ def _call(t: Tracer, frame: Frame, values: list[Value], names: tuple[str, ...]) 
     args = receiver + args
     split = len(args) - len(names)
     keywords = dict(zip(names, args[split:]))
-    push(frame, calls.call(t, function, tuple(args[:split]), keywords, plain=True))
+    push(frame, t.call(function, tuple(args[:split]), keywords, plain=True))
 
 
 @on("CALL")
@@ -274,7 +272,7 @@ def call_function_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
     function, null = reversed(take(frame, 2))
     if function is NULL:
         function, null = null, function
-    push(frame, calls.call(t, function, args, keywords, plain=True))
+    push(frame, t.call(function, args, keywords, plain=True))
 
 
 @on("RETURN_GENERATOR")

@@ -78,18 +78,16 @@ def _slot(t: Tracer, slot: Slot, held: Any) -> Value:
 
 def _iterable(t: Tracer, slot: Slot, held: Any) -> Value:
     """What a loop runs over."""
-    from npcompile.tracing import calls
-
     match slot:
         case "range":
             ends = (next(held), next(held), next(held))
-            return calls.call(t, Static(range), ends, {})
+            return t.call(Static(range), ends, {})
         case ("enumerate", inner):
             parts = (_iterable(t, inner, held), next(held))
-            return calls.call(t, Static(enumerate), parts, {})
+            return t.call(Static(enumerate), parts, {})
         case ("zip", *inner):
             made = tuple([_iterable(t, part, held) for part in inner])
-            return calls.call(t, Static(zip), made, {})
+            return t.call(Static(zip), made, {})
     value: Value = next(held)
     return value
 

@@ -223,20 +223,20 @@ def swap(t: Tracer, frame: Frame, i: Instruction) -> None:
 def binary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     symbol = _TABLES._nb_ops[i.arg][1]
     left, right = take(frame, 2)
-    push(frame, operators.binary(t, symbol, left, right, True))
+    push(frame, t.binary(symbol, left, right, True))
 
 
 @on("UNARY_NEGATIVE", "UNARY_INVERT", "UNARY_POSITIVE")
 def unary_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     symbol = {"UNARY_NEGATIVE": "-", "UNARY_INVERT": "~", "UNARY_POSITIVE": "+"}[i.op]
-    push(frame, operators.unary(t, symbol, pop(frame), True))
+    push(frame, t.unary(symbol, pop(frame), True))
 
 
 @on("CALL_INTRINSIC_1")
 def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
     name = _TABLES._intrinsic_1_descs[i.arg]
     if name == "INTRINSIC_UNARY_POSITIVE":
-        push(frame, operators.unary(t, "+", pop(frame), True))
+        push(frame, t.unary("+", pop(frame), True))
     elif name == "INTRINSIC_LIST_TO_TUPLE":
         push(frame, Sequence(iteration.items(t, pop(frame))))
     else:
@@ -245,12 +245,12 @@ def call_intrinsic(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("UNARY_NOT")
 def unary_not(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, operators.negated(t, operators.truth(t, pop(frame))))
+    push(frame, t.negated(t.truth(pop(frame))))
 
 
 @on("TO_BOOL")
 def to_bool(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, operators.truth(t, pop(frame)))
+    push(frame, t.truth(pop(frame)))
 
 
 _COMPARE_SHIFT = 0 if VERSION < (3, 12) else 4 if VERSION < (3, 13) else 5
@@ -260,23 +260,23 @@ _COMPARE_SHIFT = 0 if VERSION < (3, 12) else 4 if VERSION < (3, 13) else 5
 def compare_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     symbol = opcode.cmp_op[i.arg >> _COMPARE_SHIFT]
     left, right = take(frame, 2)
-    value = operators.compare(t, symbol, left, right)
+    value = t.compare(symbol, left, right)
     as_bool = VERSION >= (3, 13) and i.arg & 16
-    push(frame, operators.truth(t, value) if as_bool else value)
+    push(frame, t.truth(value) if as_bool else value)
 
 
 @on("IS_OP")
 def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     left, right = take(frame, 2)
     found = operators.identity(t, left, right)
-    push(frame, operators.negated(t, found) if i.arg else found)
+    push(frame, t.negated(found) if i.arg else found)
 
 
 @on("CONTAINS_OP")
 def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     item, container = take(frame, 2)
-    found = operators.truth(t, containers.contains(t, container, item))
-    push(frame, operators.negated(t, found) if i.arg else found)
+    found = t.truth(containers.contains(t, container, item))
+    push(frame, t.negated(found) if i.arg else found)
 
 
 # ---------------------------------------------------------------------- indexing
@@ -349,14 +349,14 @@ def jump(t: Tracer, frame: Frame, i: Instruction) -> Successors:
     "POP_JUMP_IF_TRUE", "POP_JUMP_FORWARD_IF_TRUE", "POP_JUMP_BACKWARD_IF_TRUE",
 )
 def pop_jump(t: Tracer, frame: Frame, i: Instruction) -> Successors:
-    condition = operators.truth(t, pop(frame))
+    condition = t.truth(pop(frame))
     targets = (i.target, i.after) if i.op.endswith("TRUE") else (i.after, i.target)
     return control.branch(t, frame, condition, *targets)
 
 
 @on("JUMP_IF_FALSE_OR_POP", "JUMP_IF_TRUE_OR_POP")
 def jump_or_pop(t: Tracer, frame: Frame, i: Instruction) -> Successors:
-    condition = operators.truth(t, frame.state.stack[-1])
+    condition = t.truth(frame.state.stack[-1])
     targets = (i.target, i.after) if "TRUE" in i.op else (i.after, i.target)
     return control.branch(t, frame, condition, *targets, popping=i.after)
 

@@ -203,9 +203,7 @@ def _zipped(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 def _enumerated(t: Tracer, it: Iterator, k: int) -> Value:
-    from npcompile.tracing import operators
-
-    number = operators.binary(t, "+", it.parts[1], Static(k)) if k else it.parts[1]
+    number = t.binary("+", it.parts[1], Static(k)) if k else it.parts[1]
     return Sequence((number, item(t, _inner(it)[0], k)))
 
 
@@ -217,10 +215,8 @@ def _reversed(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 def _mapped(t: Tracer, it: Iterator, k: int) -> Value:
-    from npcompile.tracing import calls
-
     args = tuple(item(t, part, k) for part in it.parts[1:] if isinstance(part, Iterator))
-    return calls.call(t, it.parts[0], args, {})
+    return t.call(it.parts[0], args, {})
 
 
 def _first_length(t: Tracer, it: Iterator) -> int | None:

@@ -21,7 +21,7 @@ from npcompile.python.values import (
     is_model,
     python_class,
 )
-from npcompile.tracing import attributes, calls, traced_containers
+from npcompile.tracing import attributes, traced_containers
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -104,7 +104,7 @@ def dropped(t: Tracer, value: Value, name: str, *args: Value) -> bool:
     none that is written in Python."""
     if not is_of_user(value) or not _has(value, name):
         return False
-    calls.call_for(t, (), Method(_method(t, value, name), value), args, {}, plain=True)
+    t.call_for((), Method(_method(t, value, name), value), args, {}, plain=True)
     return True
 
 
@@ -191,7 +191,7 @@ def _try(
     method = _method(t, value, name)
     # who goes on after it takes what it gives for the result
     last = on_stack and "NotImplemented" not in method.value.__code__.co_names
-    found = calls.call(t, Method(method, value), args, {}, plain=last)
+    found = t.call(Method(method, value), args, {}, plain=last)
     if isinstance(found, Static) and found.value is NotImplemented:
         return _NONE
     return found

@@ -119,9 +119,7 @@ def setitem(t: Tracer, value: Value, key: Value, new: Value) -> None:
 
 def truth(t: Tracer, value: Value) -> Value:
     """``bool(value)`` of a tensor of one element."""
-    from npcompile.tracing import operators
-
-    return operators.truth(t, _named(t, "Tensor.item", value))
+    return t.truth(_named(t, "Tensor.item", value))
 
 
 # ------------------------------------------------------------------ attributes and calls
@@ -172,9 +170,7 @@ def called(
     if not among((*args, *kwargs.values())) or not _of_library(held):
         return None
     if held in _NUMBERS and len(args) == 1 and not kwargs:
-        from npcompile.tracing import calls
-
-        return calls.call(t, Static(held), (_named(t, "Tensor.item", *args),), {})
+        return t.call(Static(held), (_named(t, "Tensor.item", *args),), {})
     if held is abs and len(args) == 1:
         return _named(t, "abs", *args)
     if held in _LOOKING:

@@ -138,11 +138,9 @@ def flipped(t: Tracer, value: Value) -> Value:
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     """``left symbol right``, one of which is text."""
-    from npcompile.tracing import operators
-
     left, right = as_character(left), as_character(right)
     if is_character(left) and is_character(right):
-        return operators.compare(t, symbol, code(left), code(right))
+        return t.compare(symbol, code(left), code(right))
     classes = [python_class(left), python_class(right)]
     if symbol not in ("==", "!=") or set(classes) == {str, bytes}:
         raise t.refuse(symbol, "of strings is left to Python")
@@ -153,13 +151,11 @@ def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
             raise t.refuse(symbol, "of a string and something else is left to Python")
         return boolean(symbol == "!=")
     equal = _equal(t, left, right)
-    return equal if symbol == "==" else operators.negated(t, equal)
+    return equal if symbol == "==" else t.negated(equal)
 
 
 def _equal(t: Tracer, left: Value, right: Value) -> Value:
     """Whether two strings are equal that are not both characters."""
-    from npcompile.tracing import operators
-
     pair = []
     for value in (left, right):
         held = value.value if isinstance(value, Static) else None
@@ -168,11 +164,11 @@ def _equal(t: Tracer, left: Value, right: Value) -> Value:
             if isinstance(other, Static):  # of another length
                 return boolean(False)
             single = consumers.follow(t, consumers.only_code, array(other), code(value))
-            return operators.truth(t, single)
+            return t.truth(single)
         if is_text(other):
             t.inputs.wants_text(value)
         if held is not None and not held:
-            return operators.compare(t, "==", _length(t, other), Static(0))
+            return t.compare("==", _length(t, other), Static(0))
         if held is not None and (type(held) not in (str, bytes) or len(held) > MOST):
             raise t.refuse("==", "of a string and a long constant, or one of a class of its own")
         if held is not None:
@@ -180,7 +176,7 @@ def _equal(t: Tracer, left: Value, right: Value) -> Value:
             pair.append(arguments.as_array(t, points))
         else:
             pair.append(array(value))
-    return operators.truth(t, consumers.follow(t, consumers.equal_codes, *pair))
+    return t.truth(consumers.follow(t, consumers.equal_codes, *pair))
 
 
 def _length(t: Tracer, value: Value) -> Value:
@@ -220,8 +216,6 @@ def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
 
 def contained(t: Tracer, container: Value, item: Value) -> Value | None:
     """``item in container`` of strings; None: left to others."""
-    from npcompile.tracing import operators
-
     held = container.value if isinstance(container, Static) else None
     if isinstance(container, Sequence) and is_text(container):
         if is_character(container):
@@ -237,7 +231,7 @@ def contained(t: Tracer, container: Value, item: Value) -> Value | None:
             size = arguments.integer(t, number, "in")
             arguments.require(t, "<=", 0, size, "no byte")
             arguments.require(t, "<", size, 256, "no byte")
-        return operators.truth(t, consumers.follow(t, consumers.held, array(container), number))
+        return t.truth(consumers.follow(t, consumers.held, array(container), number))
     if is_character(item) and type(held) is str:
         number = as_number(t, code(item))
         assert number is not None and isinstance(held, str)

@@ -36,6 +36,7 @@ from npcompile.python.values import (
     UNBOUND,
     Fetched,
     Frame,
+    Function,
     HeapObject,
     Iterator,
     LoopFacts,
@@ -52,6 +53,7 @@ from npcompile.python.values import (
     described,
 )
 from npcompile.tracing import (
+    calls,
     construction,
     contexts,
     control,
@@ -59,6 +61,7 @@ from npcompile.tracing import (
     external,
     handlers,
     item_requests,
+    operators,
     result_trees,
     super_attributes,
     texts,
@@ -428,6 +431,60 @@ class Tracer:
             if any(named[key] is not operand[key] for key in operand):
                 return named
         return operand
+
+    # ------------------------------------------------------------------ calls and operators
+
+    def call(
+        self, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value],
+        plain: bool = False,
+    ) -> Value:
+        """``function(*args, **kwargs)``; ``plain``: the result goes on the stack, nothing else."""
+        return calls.call(self, function, args, kwargs, plain)
+
+    def call_for(
+        self, given: tuple[Value, ...], function: Value, args: tuple[Value, ...],
+        kwargs: dict[str, Value], plain: bool,
+    ) -> None:
+        """Calls a function whose result is dropped; ``given`` goes on the stack."""
+        calls.call_for(self, given, function, args, kwargs, plain)
+
+    def call_record(self, function: Any, args: tuple[Value, ...]) -> Value:
+        """Calls the record of a function of Python's."""
+        return calls.record(self, function, args)
+
+    def follow(
+        self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+    ) -> Value:
+        """Follows a function of ours in the place of a library's."""
+        return calls.inline(self, function, args, kwargs, transparent=True)
+
+    def inlines(self, function: Value) -> bool:
+        """Whether a call only hands its arguments to a function of the program."""
+        return calls.inlines(self, function)
+
+    def executed(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
+        """The value that a function gives of known objects."""
+        return operators.executed(self, function, *args, **kwargs)
+
+    def binary(self, symbol: str, left: Value, right: Value, on_stack: bool = False) -> Value:
+        """``left + right``, ``left += right``, ..."""
+        return operators.binary(self, symbol, left, right, on_stack)
+
+    def unary(self, symbol: str, value: Value, on_stack: bool = False) -> Value:
+        """``-value``, ..."""
+        return operators.unary(self, symbol, value, on_stack)
+
+    def compare(self, symbol: str, left: Value, right: Value) -> Value:
+        """``left < right``, ..."""
+        return operators.compare(self, symbol, left, right)
+
+    def negated(self, value: Value) -> Value:
+        """``not value``, of a truth."""
+        return operators.negated(self, value)
+
+    def truth(self, value: Value) -> Value:
+        """``bool(value)``"""
+        return operators.truth(self, value)
 
     # ------------------------------------------------------------------ leaving for Python
 

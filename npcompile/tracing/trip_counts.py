@@ -102,13 +102,11 @@ def has_iterations(t: Tracer, over: Iterations) -> bool:
 
 def first(t: Tracer, iterator: Iterator, over: Iterations) -> Node:
     """The index of the first iteration, as a number that may be large."""
-    from npcompile.tracing import calls, operators
-
     if iterator.kind != "range" or small(t, over.start):
         return t.builder.size(over.start)
-    number = calls.record(t, int, (iterator.parts[0],))
+    number = t.call_record(int, (iterator.parts[0],))
     for _ in range(iterator.position):
-        number = operators.binary(t, "+", number, iterator.parts[2])
+        number = t.binary("+", number, iterator.parts[2])
     found = as_number(t, number)
     assert found is not None
     return found
@@ -231,9 +229,7 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
         case "zip":
             return Sequence(tuple(item(t, part, k) for part in inner))
         case "map":
-            from npcompile.tracing import calls
-
-            return calls.call(t, it.parts[0], tuple(item(t, part, k) for part in inner), {})
+            return t.call(it.parts[0], tuple(item(t, part, k) for part in inner), {})
         case "enumerate":
             return Sequence((_counted(t, it.parts[1], k), item(t, inner[0], k)))
         case "reversed" if inner[0].kind == "grown" and not inner[0].position:
@@ -357,8 +353,6 @@ def _storage(t: Tracer, it: Iterator, k: Size) -> Value:
 
 
 def _counted(t: Tracer, start: Value, k: Size) -> Value:
-    from npcompile.tracing import operators
-
     if isinstance(k, int) and k == 0:
         return start
     if isinstance(start, Static) and type(start.value) is int and abs(start.value) <= INDEX:
@@ -366,7 +360,7 @@ def _counted(t: Tracer, start: Value, k: Size) -> Value:
     size = t.builder.known_size(start) if isinstance(start, Node) else None
     if size is not None and small(t, size):
         return t.builder.size(size + k)
-    return operators.binary(t, "+", start, t.builder.size(k))
+    return t.binary("+", start, t.builder.size(k))
 
 
 def _flipped(it: Iterator) -> ArrayRef:

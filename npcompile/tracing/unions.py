@@ -35,7 +35,7 @@ from npcompile.python.values import (
     Unreachable,
     Value,
 )
-from npcompile.tracing import calls, control, joins, loops, selectors
+from npcompile.tracing import control, joins, loops, selectors
 from npcompile.tracing.joins import Arm
 from npcompile.tracing.loop_effects import TypeMismatch
 
@@ -83,7 +83,7 @@ def looked_at(t: Tracer, frame: Frame, i: Instruction) -> TaggedUnion | None:
     if i.op in ("CALL", "CALL_KW"):
         called = stack[len(stack) - i.arg - 2 - (i.op == "CALL_KW") :]
         heads = _first(called[:2])
-        if heads is not None or calls.inlines(t, *_callee(called[0], called[1])):
+        if heads is not None or t.inlines(*_callee(called[0], called[1])):
             return heads
         return _first(_within(value, heap) for value in called)
     if i.op in _MAKES:

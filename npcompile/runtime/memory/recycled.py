@@ -35,10 +35,9 @@ import numpy as np
 
 from npcompile.core.locks import lock
 from npcompile.core.records import record
+from npcompile.runtime.unsafe.layout import ELSIZE
 
 LIMIT = 256 << 20
-OLD = 1 << 34  # cycles of the time stamp counter: some 5 seconds
-ELSIZE = 40  # of PyArray_Descr since NumPy 2, checked below
 
 
 class _Handler(ctypes.Structure):

@@ -7,9 +7,10 @@ from npcompile.runtime.entry.fp_messages import warn
 from npcompile.runtime.entry.function_writer import combine
 from npcompile.runtime.entry.helpers import heard
 from npcompile.runtime.entry.interrupts import poll
-from npcompile.runtime.memory.recycled import ELSIZE, OLD
+from npcompile.runtime.unsafe.layout import ELSIZE
 
 _LARGE = 1 << 18
+_OLD = 1 << 34  # cycles of the time stamp counter: some 5 seconds
 _HUGE = 4 << 20  # bytes from which on memory is in huge pages
 _BLOCKS = 32
 
@@ -269,7 +270,7 @@ done:
 
 ; Called by the garbage collector.
 define ptr @npc_memory_collected(ptr %phase, ptr %info) {{
-  call void @npc_memory_trim(i64 {OLD})
+  call void @npc_memory_trim(i64 {_OLD})
   call void @Py_IncRef(ptr @_Py_NoneStruct)
   ret ptr @_Py_NoneStruct
 }}
@@ -375,7 +376,7 @@ try:
   br i1 %free, label %keep, label %release
 keep:
   %now = call i64 @llvm.readcyclecounter()
-  %since = sub i64 %now, {OLD}
+  %since = sub i64 %now, {_OLD}
   call void @drop(i64 %since)
   %kept = call i1 @keep(ptr %memory, i64 %capacity, i64 %now)
   call void @npc_memory_unlock()

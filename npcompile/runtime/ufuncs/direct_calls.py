@@ -29,7 +29,7 @@ from npcompile.runtime.entry.fp_warnings import CATEGORIES
 from npcompile.runtime.entry.guard_code import ALIGNED, C_CONTIGUOUS, WRITEABLE
 from npcompile.runtime.entry.helpers import ALL_FLAGS, NAMES, SHIFT
 from npcompile.runtime.memory import recycled
-from npcompile.runtime.unsafe.layout import UfuncHead, layout, supported
+from npcompile.runtime.unsafe.layout import ELSIZE, UfuncHead, layout, supported
 from npcompile.runtime.unsafe.native_functions import TABLE, FunctionBase
 
 MANY = 8192  #: elements beyond which NumPy lets other threads of Python's run
@@ -338,7 +338,7 @@ sizes:
   %possible = and i1 %some, %ours
   br i1 %possible, label %result, label %generic
 result:
-  %size.at = getelementptr i8, ptr %descr, i64 {recycled.ELSIZE}
+  %size.at = getelementptr i8, ptr %descr, i64 {ELSIZE}
   %size = load i64, ptr %size.at
   store i64 %n, ptr %length
   %fresh = icmp eq ptr %out, %ufunc

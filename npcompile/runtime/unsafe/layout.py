@@ -21,6 +21,8 @@ import numpy as np
 
 from npcompile.core.records import record
 
+ELSIZE = 40  #: of PyArray_Descr since NumPy 2; recycled memory is used where it holds
+
 
 @record
 class Layout:

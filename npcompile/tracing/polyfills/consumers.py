@@ -302,13 +302,11 @@ def follow(t: Tracer, consumer: Any, *args: Value, **named: Value) -> Value:
 
     All of it stands in the line of the call, for what tells of lines.
     """
-    from npcompile.tracing import calls
-
     assert isinstance(consumer, FunctionType)
     defaults = tuple(map(Static, consumer.__defaults__ or ()))
     code = _standing(consumer.__code__, t.builder.line)
     made = Function(code, consumer.__globals__, OURS, consumer.__name__, defaults)
-    return calls.inline(t, made, args, named, transparent=True)
+    return t.follow(made, args, named)
 
 
 def _standing(code: CodeType, line: int) -> CodeType:

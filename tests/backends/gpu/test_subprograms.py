@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from npcompile.graph.ir import Subprogram
-from npcompile.graph.subprograms import DOUBLE, choose, evaluate, repeat
+from npcompile.graph.primitives import PRIMITIVES
+from npcompile.graph.subprograms import DOUBLE, choose, repeat
 from tests.support.cpu_backend import elementwise
 
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
@@ -40,7 +41,7 @@ def text_of(program):
     out = np.zeros(60)
     module = lower(elementwise("call", "dd", "d", what))
     Launched(module, Interpreter()).run([x, y, out])
-    assert oracle.elements(out, evaluate(what, [x, y])), module.text
+    assert oracle.elements(out, PRIMITIVES["call"].meaning(x, y, subprogram=what)), module.text
     (source,) = [source for sources in module.sources.values() for source in sources]
     return source.parts[-2]
 
