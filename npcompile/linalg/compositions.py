@@ -9,13 +9,50 @@ from npcompile.graph import layout
 from npcompile.graph.ir import Geometry
 from npcompile.graph.types import FLOAT, SUPPORTED, contiguous
 from npcompile.linalg.factorisations import inv, matrix, svd, svdvals
-from npcompile.linalg.norms import of
+from npcompile.linalg.norms import norm, of
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, axis_in, program, static_int
-from npcompile.ops.contraction import dot, matmul
+from npcompile.ops.contraction import dot, matmul, outer, tensordot
 from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.selection import diagonal, trace
 
 COMPOSITION = arguments.program_kind("composition")
+
+
+# ------------------------------------------------------------------ names of other functions
+
+
+@program(COMPOSITION, "linalg.matmul", guarantee="none")
+def matmul_of_linalg(ctx: Context, x1: Operand, x2: Operand, /) -> Operand:
+    """The product of matrices or vectors."""
+    return of(ctx, "matmul", x1, x2)
+
+
+@program(COMPOSITION, "linalg.outer")
+def outer_of_vectors(ctx: Context, x1: Operand, x2: Operand, /) -> Operand:
+    """Each element of one vector times each element of another."""
+    if not as_array(ctx, x1).ndim == as_array(ctx, x2).ndim == 1:
+        raise ctx.refuse("outer", "of other than vectors: Python raises")
+    return outer(ctx, x1, x2)
+
+
+@program(COMPOSITION, "linalg.tensordot", guarantee="none")
+def tensordot_of_linalg(ctx: Context, x1: Operand, x2: Operand, /, *, axes: Operand = 2) -> Operand:
+    """Sums over the last axes of one array and the first of the other, or over pairs of axes."""
+    return tensordot(ctx, x1, x2, axes)
+
+
+@program(COMPOSITION, "linalg.diagonal")
+def diagonal_of_matrices(ctx: Context, x: Operand, /, *, offset: Operand = 0) -> Operand:
+    """A read-only view of the diagonals of matrices."""
+    return diagonal(ctx, x, offset, -2, -1)
+
+
+@program(COMPOSITION, "linalg.trace")
+def trace_of_matrices(ctx: Context, x: Operand, /, *, offset: Operand = 0, dtype: Operand = None
+                      ) -> Operand:
+    """The sums of the diagonals of matrices."""
+    return trace(ctx, x, offset, -2, -1, dtype)
 
 
 # ------------------------------------------------------------------ products
@@ -46,28 +83,53 @@ def matrix_power(ctx: Context, a: Operand, n: Operand) -> Operand:
 
 @program(COMPOSITION, "linalg.multi_dot", guarantee="none")
 def multi_dot(ctx: Context, arrays: Operand) -> Operand:
-    """A product of up to three matrices or vectors, in the cheaper order."""
-    if not isinstance(arrays, (list, tuple)) or len(arrays) not in (2, 3):
-        raise ctx.refuse("multi_dot", "of other than two or three arrays")
+    """A product of matrices, of which the first and the last may be vectors, in the cheapest order.
+    """
+    if not isinstance(arrays, (list, tuple)) or len(arrays) < 2:
+        raise ctx.refuse("multi_dot", "of other than several arrays")
     refs = [as_array(ctx, x) for x in arrays]
     if len(refs) == 2:
         return dot(ctx, *refs)
     first, last = refs[0].ndim, refs[-1].ndim
-    if not (first in (1, 2) and last in (1, 2) and refs[1].ndim == 2):
+    if not (first in (1, 2) and last in (1, 2) and all(r.ndim == 2 for r in refs[1:-1])):
         raise ctx.refuse("multi_dot", "of other than matrices: Python raises")
-    a, b, c = refs
+    a, c = refs[0], refs[-1]
     if first == 1:
-        a = arguments.view(a, (1, *a.shape), (0, *a.strides))
+        refs[0] = arguments.view(a, (1, *a.shape), (0, *a.strides))
     if last == 1:
-        c = arguments.view(c, (*c.shape, 1), (*c.strides, 0))
-    (m, k), (j, n) = a.shape, c.shape
-    if ctx.facts.less(m * j * (k + n), k * n * (m + j)):
-        found = dot(ctx, dot(ctx, a, b), c)
-    else:
-        found = dot(ctx, a, dot(ctx, b, c))
+        refs[-1] = arguments.view(c, (*c.shape, 1), (*c.strides, 0))
+    found = _three(ctx, *refs) if len(refs) == 3 else _chain(ctx, refs)
     if first == last == 1:
         return ctx.builder.element(ctx.read(found), arguments.geometry((), ()))
     return views.ravel(ctx, found) if first == 1 or last == 1 else found
+
+
+def _three(ctx: Context, a: ArrayRef, b: ArrayRef, c: ArrayRef) -> Operand:
+    (m, k), (j, n) = a.shape, c.shape
+    if ctx.facts.less(m * j * (k + n), k * n * (m + j)):
+        return dot(ctx, dot(ctx, a, b), c)
+    return dot(ctx, a, dot(ctx, b, c))
+
+
+def _chain(ctx: Context, refs: list[ArrayRef]) -> Operand:
+    """By the costs of all ways to set parentheses, from short chains to long ones."""
+    sizes = [refs[0].shape[0], *[ref.shape[1] for ref in refs]]
+    costs: dict[tuple[int, int], Size] = {(i, i): 0 for i in range(len(refs))}
+    splits: dict[tuple[int, int], int] = {}
+    for length in range(1, len(refs)):
+        for i in range(len(refs) - length):
+            j = i + length
+            for k in range(i, j):
+                cost = costs[i, k] + costs[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1]
+                if k == i or ctx.facts.less(cost, costs[i, j]):
+                    costs[i, j], splits[i, j] = cost, k
+
+    def product(i: int, j: int) -> Operand:
+        if i == j:
+            return refs[i]
+        return dot(ctx, product(i, splits[i, j]), product(splits[i, j] + 1, j))
+
+    return product(0, len(refs) - 1)
 
 
 @program(COMPOSITION, "kron")
@@ -128,22 +190,30 @@ def _component(ref: ArrayRef, k: int) -> ArrayRef:
 
 @program(COMPOSITION, "linalg.cond", guarantee="none")
 def cond(ctx: Context, x: Operand, p: Operand = None) -> Operand:
-    """The condition number by singular values."""
+    """The condition number, by singular values or by norms."""
     ref = matrix(ctx, x, "cond")
     order = arguments.static(p)
-    if order is not None and (isinstance(order, str) or order not in (2, -2)):
-        raise ctx.refuse("cond", f"p={order!r}")
-    values = svdvals(ctx, ref)
-    if values.ndim > 1:
-        raise ctx.refuse("cond", "of several matrices")
-    first, last = (
-        ctx.builder.element(ctx.read(values), Geometry(k * values.strides[0], (), ()))
-        for k in (0, values.shape[0] - 1)
-    )
-    pair = (last, first) if order == -2 else (first, last)
-    positive = of(ctx, "less", ctx.builder.const(values.dtype.type(0)), pair[1])
-    ctx.builder.check(positive, "a singular matrix: NumPy divides without warnings")
-    return of(ctx, "divide", *pair)
+    if order is None or order in (2, -2):
+        values = svdvals(ctx, ref)
+        pair = [_last(ctx, values, k) for k in (0, values.shape[-1] - 1)]
+        above, below = reversed(pair) if order == -2 else pair
+        positive = of(ctx, "all", of(ctx, "less", ctx.builder.const(values.dtype.type(0)), pair[1]))
+        ctx.builder.check(positive, "a singular matrix: NumPy divides without warnings")
+        return of(ctx, "divide", above, below)
+    if order not in (1, -1, np.inf, -np.inf, "fro") or ref.dtype.char != "d":
+        raise ctx.refuse("cond", f"p={order!r} of {ref.dtype}")
+    above, below = (norm(ctx, each, order, (-2, -1)) for each in (ref, inv(ctx, ref)))
+    found = of(ctx, "multiply", above, below)
+    known = of(ctx, "all", of(ctx, "equal", found, found))
+    ctx.builder.check(known, "a condition that is not a number: NumPy looks why")
+    return found
+
+
+def _last(ctx: Context, ref: ArrayRef, k: Size) -> Operand:
+    """``ref[..., k]``."""
+    if ref.ndim == 1:
+        return ctx.builder.element(ctx.read(ref), Geometry(k * ref.strides[0], (), ()))
+    return arguments.view(ref, ref.shape[:-1], ref.strides[:-1], ref.strides[-1] * k)
 
 
 @program(COMPOSITION, "linalg.matrix_rank", guarantee="none")
@@ -151,9 +221,14 @@ def matrix_rank(ctx: Context, A: Operand, tol: Operand = None, hermitian: Operan
                 rtol: Operand = None) -> Operand:
     """How many singular values are not about 0."""
     ref = matrix(ctx, A, "matrix_rank")
-    if rtol is not None or tol is not None or arguments.truth(ctx, hermitian, "matrix_rank"):
-        raise ctx.refuse("matrix_rank", "tol=, rtol= or hermitian=")
+    if rtol is not None or arguments.truth(ctx, hermitian, "matrix_rank"):
+        raise ctx.refuse("matrix_rank", "rtol= or hermitian=")
     values = svdvals(ctx, ref)
+    if tol is not None:
+        if not isinstance(arguments.static(tol), (int, float)):
+            raise ctx.refuse("matrix_rank", "tol= that is no constant")
+        bound = np.float64(arguments.static(tol))
+        return of(ctx, "count_nonzero", of(ctx, "greater", values, bound), axis=-1)
     m, n = ref.shape[-2:]
     longest = ctx.builder.size(n if ctx.facts.at_most(m, n) else m)
     least = of(ctx, "multiply", longest, np.finfo(values.dtype).eps)
@@ -166,8 +241,8 @@ def matrix_rank(ctx: Context, A: Operand, tol: Operand = None, hermitian: Operan
 def pinv(ctx: Context, a: Operand, rcond: Operand = None, hermitian: Operand = False) -> Operand:
     """The pseudo-inverse by singular values."""
     ref = matrix(ctx, a, "pinv")
-    if ref.ndim > 2 or arguments.truth(ctx, hermitian, "pinv"):
-        raise ctx.refuse("pinv", "of several matrices, or hermitian=True")
+    if arguments.truth(ctx, hermitian, "pinv"):
+        raise ctx.refuse("pinv", "hermitian=True")
     if ref.dtype.kind not in "fc":
         ref = ctx.new(ctx.builder.cast(ctx.read(ref), FLOAT))
     share = 1e-15 if rcond is None else rcond
@@ -183,5 +258,6 @@ def pinv(ctx: Context, a: Operand, rcond: Operand = None, hermitian: Operand = F
     zero = ctx.builder.const(s.dtype.type(0))
     inverse = ctx.builder.map("where", (large, inverse, zero), s.dtype)
     column = arguments.view(made := ctx.new(inverse), (*made.shape, 1), (*made.strides, 0))
-    turned = [views.permuted(x, (1, 0)) for x in (vt, u)]
-    return matmul(ctx, turned[0], of(ctx, "multiply", column, turned[1]))
+    axes = (*range(ref.ndim - 2), ref.ndim - 1, ref.ndim - 2)
+    right, left = (views.permuted(x, axes) for x in (vt, u))
+    return matmul(ctx, right, of(ctx, "multiply", column, left))

@@ -34,7 +34,8 @@ class Foreign:
     ``effect``: something outside could tell that it was called.  ``keeps``: it may keep its
     operands, and gets copies of arrays.  ``writes``: it changes its first operand, an array.
     ``quiet``: it never warns.  ``trusting``: its C code takes on trust that operands are of one
-    size, and that something in them is not zero, and crashes where that is not so.
+    size, and that something in them is not zero, and crashes where that is not so.  ``varies``: the
+    result's dtype depends on numbers.
     """
 
     path: str
@@ -46,6 +47,10 @@ class Foreign:
     quiet: bool = False
     trusting: bool = False
     observed: bool = False
+
+    @property
+    def varies(self) -> bool:
+        return self.path in _VARYING
 
 
 GENERATORS = (np.random.Generator, np.random.RandomState)
@@ -78,6 +83,11 @@ _TRUSTING = frozenset({
     "splev", "splint", "sproot", "spalde", "splder", "splantider", "insert", "bisplev",
 })
 _WRITING = frozenset({"put", "place", "copyto", "putmask", "fill_diagonal", "put_along_axis"})
+#: real or complex, as the numbers have it
+_VARYING = frozenset({
+    "numpy.linalg.eig", "numpy.linalg.eigvals", "numpy.roots", "numpy.real_if_close",
+    "scipy.linalg.sqrtm", "scipy.linalg.logm", "scipy.linalg.fractional_matrix_power",
+})
 _UFUNC_METHODS = frozenset({"outer", "reduce", "accumulate", "reduceat"})
 _ARRAY_METHODS = frozenset({
     "argpartition", "searchsorted", "choose", "compress", "cumsum", "cumprod", "dot", "repeat",

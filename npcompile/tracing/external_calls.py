@@ -201,7 +201,8 @@ class _Call:
             self._host_call(())
             return NONE
         self.test(self.shape, "r")
-        rerun = not self.found.effect and not self.t.visible
+        # the whole function again would call it twice, each time that the result is another one
+        rerun = not (self.found.effect or self.found.varies or self.t.visible)
         # lengths are compared outside: where Python goes on then, it needs the result itself
         result = "r" if self.equal and not rerun else "None"
         self.lines.append(f"return ({', '.join(('True', result, *self.outputs))},)")

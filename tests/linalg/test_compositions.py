@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.linalg import _linalg
 
 from npcompile import jit
 from npcompile.backends.cpu.linalg import blas
@@ -52,6 +53,14 @@ COMPOSED: dict[str, Test] = {
     "multi_dot of three": lambda a: linalg.multi_dot([a, a[:, :1], a[:1]]),
     "multi_dot of vectors": lambda a: linalg.multi_dot((a[0], a, a[1])),
     "multi_dot and a vector": lambda a: linalg.multi_dot((a, a, a[1])),
+    "multi_dot of four": lambda a: linalg.multi_dot([a, a[:, :2], a[:2], a]),
+    "multi_dot of five": lambda a: linalg.multi_dot([a[0], a, a[:, :1], a[:1], a[1]]),
+    "trace": lambda a: linalg.trace(a, offset=1),
+    "diagonals": lambda a: linalg.diagonal(a[None], offset=-1),
+    "outer": lambda a: linalg.outer(a[0], a[1]),
+    "tensordot": lambda a: linalg.tensordot(a, a, axes=1),
+    "matmul": lambda a: linalg.matmul(a, a),
+    "rank above a bound": lambda a: linalg.matrix_rank(a, tol=0.5),
     "kron": lambda a: np.kron(a, a[:2]),
     "kron of unlike ranks": lambda a: np.kron(a[0], a.T),
     "cross": lambda a: np.cross(a[:, :3], a[:1, :3] + 1),
@@ -140,3 +149,53 @@ def test_singular_matrices() -> None:
     a = np.ones((3, 3))
     oracle.check(f(a), (linalg.cond(a), linalg.matrix_rank(a)))
     assert f(np.zeros((2, 2))) == (np.inf, 0)
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: linalg.cond(a), lambda a: linalg.cond(a, -2), lambda a: linalg.cond(a, 1),
+    lambda a: linalg.cond(a, np.inf), lambda a: linalg.cond(a, "fro"), lambda a: linalg.pinv(a),
+    lambda a: linalg.pinv(a[..., :2]), lambda a: linalg.matrix_rank(a),
+    lambda a: linalg.trace(a), lambda a: linalg.matrix_rank(a, tol=2.0),
+])
+def test_compositions_of_batches(function: Test) -> None:
+    compiled = jit(lambda a: function(a), fullgraph=True)
+    for shape in ((4, 4), (3, 4, 4), (2, 3, 9, 9)):
+        a = matrices("d", shape)
+        got, want = compiled(a), function(a)
+        assert (type(got), got.dtype, got.shape) == (type(want), want.dtype, want.shape)
+        np.testing.assert_allclose(got, want, 1e-9, 1e-12)
+        if a.shape[-1] > 8 or a.ndim == 2:
+            oracle.check(got, want)
+
+
+@pytest.mark.parametrize("order", [None, 1, "fro"])
+def test_conditions_of_singular_matrices(order: Any) -> None:
+    f = jit(lambda a: linalg.cond(a, order))
+    for a in (np.zeros((2, 2)), np.stack([np.eye(2), np.ones((2, 2))])):
+        np.testing.assert_array_equal(f(a), linalg.cond(a, order))
+
+
+class Counted:
+    """Counts the uses of a module's attributes."""
+
+    def __init__(self, module: Any) -> None:
+        self.module, self.used = module, 0
+
+    def __getattr__(self, name: str) -> Any:
+        self.used += 1
+        return getattr(self.module, name)
+
+
+@pytest.mark.parametrize("name", ["eig", "eigvals"])
+def test_complex_eigenvalues_of_a_real_matrix_are_computed_once(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = getattr(linalg, name)
+    compiled = jit(lambda a: function(a))
+    rotation = np.array([[0.0, -1.0], [1.0, 0.0]])
+    oracle.check(compiled(np.diag([1.0, 2.0])), function(np.diag([1.0, 2.0])))
+    oracle.check(compiled(rotation), function(rotation))
+    lapack = Counted(_linalg._umath_linalg)
+    monkeypatch.setattr(_linalg, "_umath_linalg", lapack)
+    compiled(rotation)
+    assert lapack.used == 1
