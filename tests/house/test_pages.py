@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -39,6 +40,26 @@ def test_every_room_is_on_the_page_of_modules() -> None:
     rooms = {path.parent.relative_to(ROOT / "npcompile").as_posix()
              for path in (ROOT / "npcompile").rglob("*.py")}
     assert rooms - {".", "backends"} == set(_pages().ROOMS)
+
+
+WRITTEN = [path for folder in (ROOT, ROOT / "docs", ROOT / "docs/decisions")
+           for path in sorted(folder.glob("*.md"))
+           if path.name not in ("CHANGELOG.md", "coverage.md", "modules.md")]
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda path: path.name)
+def test_paths_that_pages_name_exist(page: Path) -> None:
+    """Links of a page, and modules and rooms in it: `schedule/walk/`, `fuse.py`."""
+    text = page.read_text()
+    links = re.findall(r"\]\(([^)#:]+)[)#]", text)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+    named = re.findall(r"`(\w[\w/]*/|[\w/]+\.py)(?:::\w+)?`", text)
+    known = [f"/{path.relative_to(ROOT).as_posix()}"
+             for folder in ("npcompile", "tests", "tools", "benchmarks", "docs")
+             for path in (ROOT / folder).rglob("*.*")]
+    assert [name for name in named
+            if not any(f"/{name}" in path if name[-1] == "/" else path.endswith(f"/{name}")
+                       for path in known)] == []
 
 
 def test_few_primitives() -> None:
