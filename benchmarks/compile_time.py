@@ -18,12 +18,10 @@ from typing import Any
 import numpy as np
 
 import npcompile
-import npcompile.special.scipy_records
-import npcompile.tracing.tracer  # fills the records
 from benchmarks.run import versions
 from npcompile.core.paths import import_path
 from npcompile.ops.elementwise import ELEMENTWISE
-from npcompile.ops.record import OPERATORS, complete
+from npcompile.ops.record import OPERATORS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/measurements/compile_time.md"
 GOAL = 25.0  # ms
@@ -56,7 +54,6 @@ def added(function: Callable[..., Any], args: list[Any], like: Any) -> tuple[flo
 
 def rows(wanted: list[str]) -> Iterator[tuple[str, str, float, float]]:
     """(name, loop, first, later) of elementwise operators of float32, float64 and complex."""
-    complete()
     for name, op in OPERATORS.items():
         public = [alias for alias in op.aliases if "." not in alias.partition(":")[2]]
         if op.kind is not ELEMENTWISE or not public or (wanted and name not in wanted):

@@ -11,8 +11,6 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-import npcompile.special.scipy_records
-import npcompile.tracing.tracer  # fills the records  # noqa: F401
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
 from npcompile.ops.record import OPERATORS, Op
 from npcompile.tensors import table, tensor_functions

@@ -24,8 +24,6 @@ from typing import Any
 
 import numpy as np
 
-import npcompile.special.scipy_records  # fills the records, for which code from disk does not ask
-import npcompile.tracing.tracer  # noqa: F401
 from npcompile import jit
 from npcompile.ops.record import OPERATORS
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import npcompile.special.elementary_records
 from npcompile.api.ufuncs import ufunc
-from npcompile.ops.record import OPERATORS, Op, complete
+from npcompile.ops.record import OPERATORS, Op
 
 
 @cache
@@ -29,7 +29,6 @@ def of_numpy(name: str) -> Any:
 @cache
 def special() -> dict[str, Op]:
     """Records by their name in scipy.special."""
-    complete()
     found = {}
     for op in OPERATORS.values():
         for alias in op.aliases:

@@ -21,7 +21,7 @@ from npcompile.ops.elementwise import as_node, composed, py_scalar, run
 from npcompile.ops.integers import check_sign
 from npcompile.ops.numerals import decimals
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import OPERATORS, complete
+from npcompile.ops.record import OPERATORS
 from npcompile.ops.sizes import known_sizes
 
 # ------------------------------------------------------------------ builtins
@@ -186,8 +186,6 @@ _MATH: list[tuple[str, str, Guard | None, bool]] = [
 
 
 def _math_node(ctx: Context, name: str, *args: Node) -> Node:
-    if name not in OPERATORS and name != "abs":
-        complete()
     if name not in OPERATORS and name != "abs":
         raise ctx.refuse(f"math.{name}", "is left to Python")
     return ctx.builder.map(name, args, np.float64, origin="py")

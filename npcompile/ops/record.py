@@ -7,14 +7,15 @@ and accuracy pages are derived from :data:`OPERATORS` by loops.
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import Any, Literal
 
 import numpy as np
 
 from npcompile.core.paths import import_path, loaded
 from npcompile.core.records import field, record
+from npcompile.ops.index import ALIASES, MODULES
 from npcompile.ops.operands import Context, Operand
 
 Guarantee = Literal["portable", "machine", "none"]
@@ -71,43 +72,64 @@ class Op:
         return found
 
 
-OPERATORS: dict[str, Op] = {}
+_DEFINED: dict[str, Op] = {}
+
+
+class Operators(MutableMapping[str, Op]):
+    """The operator records by name, in the order of :mod:`npcompile.ops.index`.
+
+    The module that defines a record is imported when the record is looked up.  A record is looked
+    for only after that import, so that no thread sees one whose module another thread still
+    executes.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[str, Op] = {}
+
+    def __getitem__(self, name: str) -> Op:
+        found = self._found.get(name)
+        if found is None:
+            if name in MODULES:
+                importlib.import_module(MODULES[name])
+            found = self._found[name] = _DEFINED[name]
+        return found
+
+    def __setitem__(self, name: str, op: Op) -> None:
+        self._found[name] = op
+
+    def __delitem__(self, name: str) -> None:
+        del self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in MODULES or name in self._found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*MODULES, *self._found)))
+
+    def __len__(self) -> int:
+        return len(MODULES.keys() | self._found.keys())
+
+
+OPERATORS = Operators()
 
 
 def define(name: str, kind: OperatorFamily, signatures: str = "", **fields: Any) -> Op:
-    """Adds a record to :data:`OPERATORS`."""
-    if name in OPERATORS:
+    """Makes the record that :data:`OPERATORS` has of a name."""
+    if name in _DEFINED:
         raise ValueError(f"operator {name!r} is defined twice")
-    op = OPERATORS[name] = Op(name, kind, signatures, **fields)
+    op = _DEFINED[name] = Op(name, kind, signatures, **fields)
     return op
 
 
-_BY_IDENTITY: dict[int, tuple[Any, Op]] = {}
+_BY_IDENTITY: dict[int, tuple[Any, str]] = {}
 
 
 def stands_for(function: Any, op: Op) -> None:
     """Calls of a function are calls of this record from now on."""
-    _BY_IDENTITY[id(function)] = (function, op)
+    _BY_IDENTITY[id(function)] = (function, op.name)
 
 
-_LATER: dict[str, Callable[[], object]] = {}
-
-
-def later(module: str, add: Callable[[], object]) -> None:
-    """The records of a module's functions are added when one of these is looked for."""
-    _LATER[module] = add
-
-
-def complete(function: Any = None) -> None:
-    """Adds the records that were left for :func:`later`: all, or those of a function's module."""
-    for module, add in list(_LATER.items()):
-        held = list(vars(sys.modules[module]).values()) if module in sys.modules else []
-        if function is None or any(value is function for value in held):
-            add()  # a thread that is second waits for the first one's import
-            _LATER.pop(module, None)
-
-
-_SEEN_MODULES: set[str] = set()
+_SEEN_ALIASES: set[str] = set()
 
 
 def resolve(function: Any) -> Op | None:
@@ -117,16 +139,23 @@ def resolve(function: Any) -> Op | None:
         known = getattr(np, owner.__name__, None) is owner
         return OPERATORS.get(f"{owner.__name__}.{function.__name__}") if known else None
     found = _BY_IDENTITY.get(id(function))
-    if found is not None and found[0] is function:
-        return found[1]
-    complete(function)
-    for op in OPERATORS.values():
-        for alias in op.aliases:
-            module = alias.partition(":")[0]
-            if module in sys.modules and alias not in _SEEN_MODULES:
-                target = loaded(alias)
-                if target is not None:
-                    _SEEN_MODULES.add(alias)
-                    _BY_IDENTITY.setdefault(id(target), (target, op))
-    found = _BY_IDENTITY.get(id(function))
-    return found[1] if found is not None and found[0] is function else None
+    if found is None or found[0] is not function:
+        _look_at_aliases()
+        found = _BY_IDENTITY.get(id(function))
+    return OPERATORS[found[1]] if found is not None and found[0] is function else None
+
+
+def _look_at_aliases() -> None:
+    """Notes the functions of the modules that were imported since the last time."""
+    for alias, name in ALIASES.items():
+        if alias not in _SEEN_ALIASES:
+            target = loaded(alias)
+            if target is not None:
+                _SEEN_ALIASES.add(alias)
+                _BY_IDENTITY.setdefault(id(target), (target, name))
+
+
+def of_path(alias: str) -> Op | None:
+    """The record of the function with an import path."""
+    name = ALIASES.get(alias)
+    return None if name is None else OPERATORS[name]

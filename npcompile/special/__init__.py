@@ -1,5 +1,4 @@
-"""Elementary and special functions: importing this room adds the records of NumPy's.  Those of
-scipy.special's, which are many, are added when one of these is looked for.
+"""Elementary and special functions, and their operators' records.
 
 As a namespace it has every function of scipy.special.  Those with a record are ufuncs over
 compiled loops, the others SciPy's own.
@@ -11,24 +10,9 @@ np.float64(3.1780538303479458)
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from npcompile.core import late
-from npcompile.core.reported import reported
-from npcompile.ops.record import later
-from npcompile.special import axes, elementary_records
-from npcompile.special.elementary import nextafter
-
-__all__ = ["axes", "elementary_records", "nextafter"]
-
-def _complete() -> None:
-    importlib.import_module("npcompile.special.scipy_records")
-    reported.watch()
-
-
-for _module in ("scipy.special", "scipy.special._ufuncs"):
-    later(_module, _complete)
 
 
 def __getattr__(name: str) -> Any:

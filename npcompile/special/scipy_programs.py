@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from npcompile.core.reported import reported
 from npcompile.ops.complexes import is_complex
 from npcompile.ops.elementwise import COMPLEX, ELEMENTWISE, Program, Ufunc, loops
 from npcompile.ops.record import Domain, define
@@ -122,3 +123,5 @@ for _name, _names, _program, _ulp, _domain, _doc in _DOUBLE:
 define("wofz", ELEMENTWISE, loops("x->x", COMPLEX), aliases=("scipy.special:wofz",),
        reference="scipy.special:wofz", lower=faddeeva.wofz, data=Ufunc(),
        ulp={"D": 16.0, "F": 1.0}, doc="Faddeeva's function, exp(-z*z) * erfc(-1j*z).")
+
+reported.watch()  # SciPy may be told to report errors, which compiled code does not find

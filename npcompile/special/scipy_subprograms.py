@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from npcompile.core.reported import reported
 from npcompile.graph.expression import Expr
 from npcompile.graph.ir import Const, Node
 from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops
@@ -287,3 +288,5 @@ for _name, _polynomial, _shifted, _doc in _POLYNOMIALS:
            lower=polynomials.of_degree(_polynomial, _shifted), data=Ufunc(), ulp={"d": 200.0},
            domains=(Domain(0, 30), Domain(-1, 1)), doc=_doc,
            derivative=polynomials.SLOPES.get(_name))
+
+reported.watch()  # SciPy may be told to report errors, which compiled code does not find

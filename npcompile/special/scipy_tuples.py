@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from npcompile.core.reported import reported
 from npcompile.ops.elementwise import ELEMENTWISE, Program, Ufunc, loops, part
 from npcompile.ops.record import Domain, define
 from npcompile.special.bessel import airy_functions
@@ -54,3 +55,5 @@ def _define(name: str, operands: str, programs: tuple[Program, ...], ulp: float,
 
 for _row in _ROWS:
     _define(*_row)
+
+reported.watch()  # SciPy may be told to report errors, which compiled code does not find

@@ -15,7 +15,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from npcompile.ops.record import complete
 from npcompile.tensors import composed, creation, shapes, tensor_reductions
 from npcompile.tensors.elementwise import Elementwise, in_place
 from npcompile.tensors.tensor_functions import NAMED
@@ -127,7 +126,6 @@ _IN_PLACE = ("clamp", "clip", "pow", "relu", "floor_divide", "remainder", "squar
 @cache
 def rows() -> dict[str, Function]:
     """What each path under ``torch`` means."""
-    complete()
     found: dict[str, Function] = {}
     for record, rule, parameters, names in ELEMENTWISE:
         plain = Elementwise(record, rule, parameters)

@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from types import CellType, FunctionType
 from typing import Any, TypeVar
 
-from npcompile import special
 from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
@@ -28,7 +27,6 @@ from npcompile.graph.ir import (
 from npcompile.graph.types import PY_INT, Array, Calling
 from npcompile.guards.class_hooks import SHOWN, ask, own
 from npcompile.guards.sources import Attribute, Closure, Source
-from npcompile.linalg import compositions, factorisations, norms, sums
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
@@ -78,9 +76,6 @@ from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
 from npcompile.tracing.polyfills import appliers, heaps
 from npcompile.tracing.references import touched
 from npcompile.tracing.side_effects import Attributes, SideEffects
-
-#: what fills the table of records, beside the operators that all know
-RECORDS = (special, compositions, factorisations, norms, sums)
 
 #: fill the tables of opcodes and functions
 HANDLED = (handlers, construction, super_attributes, contexts, appliers, heaps)

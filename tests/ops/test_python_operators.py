@@ -10,10 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import npcompile.ops.bitwise
-import npcompile.ops.comparison
-import npcompile.ops.rounding
-import npcompile.special.scipy_records  # noqa: F401
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import CheckFailed
 from npcompile.graph.ir import Node

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cmath
-import importlib
 import math
 from collections.abc import Callable
 from functools import partial
@@ -18,8 +17,6 @@ from npcompile.ops.record import OPERATORS
 from tests.support import oracle
 from tests.support.complex_subprograms import FADDEEVA
 from tests.support.interpreter import flags_of, run
-
-importlib.import_module("npcompile.special.scipy_records")
 
 EXACT: dict[str, Callable[[Any], Any]] = {
     "exp": mp.exp, "exp2": lambda z: mp.power(2, z), "expm1": lambda z: mp.exp(z) - 1,

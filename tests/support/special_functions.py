@@ -11,8 +11,6 @@ import numpy as np
 
 from npcompile.ops.record import OPERATORS
 
-importlib.import_module("npcompile.special.scipy_records")
-
 Samples = tuple[np.ndarray, ...]
 
 # ------------------------------------------------------------------ points

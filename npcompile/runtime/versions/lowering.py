@@ -7,7 +7,7 @@ from npcompile.core.config import Config, Deterministic, strict
 from npcompile.graph.ir import CallSite, Check, Extern, Graph, HostCall, Node, Param, walk
 from npcompile.graph.types import Array, Scalar
 from npcompile.guards.sources import TensorMemory, Trace
-from npcompile.ops.record import OPERATORS
+from npcompile.ops.record import OPERATORS, of_path
 from npcompile.program.ir import Program
 from npcompile.program.stored import stores
 from npcompile.runtime.entry.executables import Stopwatch
@@ -117,5 +117,5 @@ def _guarantee(called: HostCall | CallSite) -> str:
     """What is promised of a library function's bits."""
     if isinstance(called, CallSite):
         return called.guarantee
-    record = next((o for o in OPERATORS.values() if called.path in o.aliases), None)
+    record = of_path(called.path)
     return "" if record is None else record.guarantee

@@ -3,7 +3,6 @@ loaded when the first caller is."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 
 from npcompile.backends import cpu
@@ -11,6 +10,7 @@ from npcompile.backends.cpu.kernels import vector_subprograms
 from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loader.symbols import STOCK, SUBPROGRAM
 from npcompile.graph.subprograms import SUBPROGRAMS
+from npcompile.ops.record import OPERATORS
 from npcompile.runtime.cache.disk import DiskCache, Record, environment, fingerprint
 
 
@@ -21,7 +21,7 @@ def address(what: str) -> int:
     request = "avx2" if lanes == cpu.target("avx2").width // 8 else "default"
 
     def text(target: Target) -> str:
-        importlib.import_module("npcompile.special.scipy_records")
+        list(OPERATORS.values())  # the modules that define records define subprograms too
         return vector_subprograms.emit(SUBPROGRAMS[name], target, lanes)
 
     return _address(f"{SUBPROGRAM}.{what}", request, text)

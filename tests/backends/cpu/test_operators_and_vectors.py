@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import npcompile
-import npcompile.special.scipy_records
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import OPERATORS, Domain, Op
 from tests.support.oracle import bits

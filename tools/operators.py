@@ -1,0 +1,87 @@
+"""Writes npcompile/ops/index.py from the records' definitions: ``python tools/operators.py``."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+import textwrap
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+INDEX = ROOT / "npcompile" / "ops" / "index.py"
+ROOMS = ("ops", "special", "fft", "linalg")
+HEAD = '''"""Where each operator's record is defined, and the functions that it stands for.
+
+Written by ``tools/operators.py`` from the definitions; do not edit.  A module is followed by the
+names without a function of their own, and by a line for each other name with its functions' paths.
+"""
+
+INDEX = """
+'''
+TAIL = '''"""
+
+#: the module of each name, and the name of each function's path
+MODULES: dict[str, str] = {}
+ALIASES: dict[str, str] = {}
+
+
+def _read() -> None:
+    module = ""
+    for line in INDEX.strip().splitlines():
+        words = line.split()
+        if line.startswith("npcompile."):
+            module, *names = words
+        else:
+            names = words[:1]
+            ALIASES.update(dict.fromkeys(words[1:], words[0]))
+        MODULES.update(dict.fromkeys(names, module))
+
+
+_read()
+'''
+
+
+def index() -> str:
+    """The text of the index.  Each definition is attributed to the module that executes it, so
+    this works only in a process that hasn't imported the operators."""
+    sys.path.insert(0, str(ROOT))
+    if not INDEX.exists():
+        INDEX.write_text(HEAD + TAIL)
+    from npcompile.ops import record
+
+    defined: dict[str, list[record.Op]] = defaultdict(list)
+    define = record.define
+
+    def attributed(name: str, *args: Any, **fields: Any) -> record.Op:
+        frame: Any = sys._getframe(1)
+        while frame.f_code.co_name != "<module>":
+            frame = frame.f_back
+        made = define(name, *args, **fields)
+        defined[frame.f_globals["__name__"]].append(made)
+        return made
+
+    record.define = attributed
+    for room in ROOMS:
+        package = importlib.import_module(f"npcompile.{room}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    modules = sorted(defined, key=lambda name: (ROOMS.index(name.split(".")[1]), name))
+    return HEAD + "".join(_lines(module, defined[module]) for module in modules) + TAIL
+
+
+def _lines(module: str, ops: list[Any]) -> str:
+    parts = textwrap.wrap(" ".join(op.name for op in ops if not op.aliases), 96 - len(module),
+                          break_long_words=False, break_on_hyphens=False)
+    lines = [f"{module} {part}".rstrip() for part in parts or [""]]
+    lines += [f"  {op.name} {' '.join(op.aliases)}" for op in ops if op.aliases]
+    return "".join(f"{line}\n" for line in lines)
+
+
+if __name__ == "__main__":
+    if "--show" in sys.argv:
+        print(index(), end="")
+    else:
+        INDEX.write_text(index())
