@@ -44,13 +44,13 @@ for each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any, Union
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeVar, Union
 
 import numpy as np
 
 from npcompile.core.lines import in_words
-from npcompile.core.records import field, record
+from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Predicate, Size, Symbol
 from npcompile.graph.ir import (
     CallSite,
@@ -317,16 +317,43 @@ class If:
 
 
 Statement = Union[Alloc, Free, Swap, Kernel, Bind, SideExit, RoutineCall, Call, For, While, If]
+S = TypeVar("S", bound=Statement)
+
+
+def blocks(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
+    """The blocks that run inside a statement; what a side exit does is none."""
+    match statement:
+        case For() | While():
+            return (statement.body,)
+        case If():
+            return statement.then, statement.orelse
+    return ()
+
+
+def with_blocks(
+    statement: S, change: Callable[[tuple[Statement, ...]], tuple[Statement, ...]]
+) -> S:
+    """The statement with each of its blocks changed; a pass writes only the cases of its own.
+
+    >>> loop = For(Symbol("k"), 0, 3, 1, (Free(Buffer("x", "temp", INT)),))
+    >>> with_blocks(loop, lambda body: ()).body
+    ()
+    """
+    match statement:
+        case For() | While():
+            return replace(statement, body=change(statement.body))
+        case If():
+            then, orelse = change(statement.then), change(statement.orelse)
+            return replace(statement, then=then, orelse=orelse)
+    return statement
 
 
 def flat(body: Iterable[Statement]) -> Iterator[Statement]:
     """Statements and those in their blocks."""
     for statement in body:
         yield statement
-        if isinstance(statement, (For, While)):
-            yield from flat(statement.body)
-        elif isinstance(statement, If):
-            yield from flat((*statement.then, *statement.orelse))
+        for block in blocks(statement):
+            yield from flat(block)
 
 
 # ------------------------------------------------------------------ leaving

@@ -39,8 +39,6 @@ from npcompile.program.ir import (
     Buffer,
     BufferResult,
     Call,
-    For,
-    If,
     Kernel,
     Load,
     ParamResult,
@@ -53,7 +51,8 @@ from npcompile.program.ir import (
     Swap,
     View,
     ViewResult,
-    While,
+    blocks,
+    with_blocks,
 )
 from npcompile.tensors.device import owner
 
@@ -114,14 +113,9 @@ def _named(body: Sequence[Statement], stem: str) -> tuple[Statement, ...]:
         match statement:
             case Kernel():
                 statement = replace(statement, name=f"{stem}_{statement.name}")
-            case For() | While():
-                statement = replace(statement, body=_named(statement.body, stem))
-            case If():
-                then, orelse = (_named(b, stem) for b in (statement.then, statement.orelse))
-                statement = replace(statement, then=then, orelse=orelse)
             case SideExit():
                 statement = replace(statement, leaving=_named(statement.leaving, stem))
-        found.append(statement)
+        found.append(with_blocks(statement, lambda inner: _named(inner, stem)))
     return tuple(found)
 
 
@@ -145,13 +139,9 @@ def flatten(body: Sequence[Statement]) -> Iterator[Statement]:
     """All statements, those inside others too."""
     for statement in body:
         yield statement
-        match statement:
-            case For() | While():
-                yield from flatten(statement.body)
-            case If():
-                yield from flatten((*statement.then, *statement.orelse))
-            case SideExit():
-                yield from flatten(statement.leaving)
+        inside = (statement.leaving,) if isinstance(statement, SideExit) else blocks(statement)
+        for block in inside:
+            yield from flatten(block)
 
 
 def _given(program: Program, kernels: Sequence[Kernel]) -> frozenset[Buffer]:

@@ -13,20 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from npcompile.backends.gpu.kernels import Body
 from npcompile.backends.gpu.source import BASE, FunctionWriter, Grid, Source, wrapped
 from npcompile.backends.gpu.triton_reductions import FIRST, WIDTH, power, reduction
-from npcompile.core.records import record, replace
+from npcompile.core.records import record
 from npcompile.core.sizes import Size, product
-from npcompile.program.ir import (
-    Alloc,
-    Buffer,
-    For,
-    Free,
-    If,
-    Index,
-    Kernel,
-    Load,
-    Statement,
-    While,
-)
+from npcompile.program.ir import Alloc, Buffer, Free, Index, Kernel, Load, Statement, with_blocks
 
 LONGEST = 1 << 14  #: numbers in a row: longer ones are better spread over the device
 
@@ -166,13 +155,7 @@ def arranged(body: Sequence[Statement], groups: list[list[Kernel]]) -> tuple[Sta
 
 
 def _inside(statement: Statement, groups: list[list[Kernel]]) -> Statement:
-    match statement:
-        case For() | While():
-            return replace(statement, body=arranged(statement.body, groups))
-        case If():
-            then, orelse = (arranged(b, groups) for b in (statement.then, statement.orelse))
-            return replace(statement, then=then, orelse=orelse)
-    return statement
+    return with_blocks(statement, lambda body: arranged(body, groups))
 
 
 def _group(body: Sequence[Statement]) -> list[Kernel]:

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from npcompile.core.facts import Facts
-from npcompile.core.records import replace
-from npcompile.program.ir import Buffer, For, If, Statement, While
+from npcompile.program.ir import Buffer, For, Statement, with_blocks
 from npcompile.schedule.fusion.interchange import interchange
 from npcompile.schedule.fusion.row_blocks import Fusion, blocks
 from npcompile.schedule.fusion.skewing import sweeps
@@ -39,13 +38,7 @@ def _block(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
         if turned is not None:
             found += turned
             continue
-        match statement:
-            case For() | While():
-                statement = replace(statement, body=tuple(_block(out, statement.body)))
-            case If(_, then, other):
-                arms = [tuple(_block(out, arm)) for arm in (then, other)]
-                statement = replace(statement, then=arms[0], orelse=arms[1])
-        found.append(statement)
+        found.append(with_blocks(statement, lambda inner: tuple(_block(out, inner))))
     swept = sweeps(out, found)
     out.uses.update(uses(swept) - uses(found))  # what sweeps compute or copy before them
     return blocks(out, swept)

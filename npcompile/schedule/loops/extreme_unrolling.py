@@ -18,14 +18,13 @@ from npcompile.program.ir import (
     Buffer,
     Exit,
     For,
-    If,
     Index,
     Kernel,
     Load,
     Statement,
     Store,
-    While,
     flat,
+    with_blocks,
 )
 from npcompile.schedule.loops.accumulators import Entangled, extreme, is_light
 from npcompile.schedule.loops.parallel_loops import Exposed, reads
@@ -48,18 +47,11 @@ class Extremes:
         return tuple([made for statement in body for made in self._statement(statement)])
 
     def _statement(self, statement: Statement) -> list[Statement]:
-        match statement:
-            case For():
-                numbers = self._numbers(statement) if _fits(statement, self.exits) else {}
-                if numbers:
-                    return self._parted(statement, numbers)
-                return [replace(statement, body=self.block(statement.body))]
-            case While():
-                return [replace(statement, body=self.block(statement.body))]
-            case If():
-                then, other = self.block(statement.then), self.block(statement.orelse)
-                return [replace(statement, then=then, orelse=other)]
-        return [statement]
+        if isinstance(statement, For) and _fits(statement, self.exits):
+            numbers = self._numbers(statement)
+            if numbers:
+                return self._parted(statement, numbers)
+        return [with_blocks(statement, self.block)]
 
     def _numbers(self, loop: For) -> dict[Buffer, str]:
         """The numbers of which nothing is seen but what they are in the end."""

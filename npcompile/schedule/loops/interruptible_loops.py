@@ -32,6 +32,7 @@ from npcompile.program.ir import (
     Swap,
     While,
     flat,
+    with_blocks,
 )
 from npcompile.schedule.memory.allocate import bound
 from npcompile.schedule.memory.renamed_buffers import Names, renamed_kernel
@@ -108,9 +109,6 @@ def _copied(body: Iterable[Statement], names: Names) -> tuple[Statement, ...]:
         match s:
             case For() | While():
                 found.append(replace(s, body=_copied(s.body, names), edge=None))
-            case If():
-                arms = _copied(s.then, names), _copied(s.orelse, names)
-                found.append(replace(s, then=arms[0], orelse=arms[1]))
             case SideExit():
                 found.append(replace(s, leaving=()))
             case Swap(first, second):
@@ -118,7 +116,7 @@ def _copied(body: Iterable[Statement], names: Names) -> tuple[Statement, ...]:
             case Kernel():
                 found.append(renamed_kernel(s, names))
             case _:
-                found.append(s)
+                found.append(with_blocks(s, lambda inner: _copied(inner, names)))
     return tuple(found)
 
 

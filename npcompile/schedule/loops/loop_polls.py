@@ -9,7 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from npcompile.core.records import replace
-from npcompile.program.ir import Buffer, Exit, For, If, Kernel, Load, Statement, While, flat
+from npcompile.program.ir import (
+    Buffer,
+    Exit,
+    For,
+    Kernel,
+    Load,
+    Statement,
+    While,
+    flat,
+    with_blocks,
+)
 from npcompile.program.verify import result_buffers
 
 
@@ -19,12 +29,8 @@ def without_edges(body: Iterable[Statement]) -> tuple[Statement, ...]:
 
 
 def _without(statement: Statement) -> Statement:
-    match statement:
-        case For() | While():
-            return replace(statement, body=without_edges(statement.body), edge=None)
-        case If(_, then, other):
-            return replace(statement, then=without_edges(then), orelse=without_edges(other))
-    return statement
+    inner = with_blocks(statement, without_edges)
+    return replace(inner, edge=None) if isinstance(inner, (For, While)) else inner
 
 
 def held(loop: For | While, exits: Sequence[Exit]) -> Iterator[Buffer]:

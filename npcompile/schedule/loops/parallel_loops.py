@@ -33,6 +33,7 @@ from npcompile.program.ir import (
     Swap,
     While,
     flat,
+    with_blocks,
 )
 from npcompile.program.verify import result_buffers
 from npcompile.schedule.loops.accumulators import Entangled, folds, is_light
@@ -76,12 +77,11 @@ class Independent:
                 return self._loop(statement)
             case While():
                 self.depth += 1
-                body = self.block(statement.body)
+                inner = with_blocks(statement, self.block)
                 self.depth -= 1
-                return [replace(statement, body=body)]
+                return [inner]
             case If() if not is_choice(statement):
-                then, other = self.block(statement.then), self.block(statement.orelse)
-                return [replace(statement, then=then, orelse=other)]
+                return [with_blocks(statement, self.block)]
         return [statement]
 
     def _loop(self, loop: For) -> list[Statement]:

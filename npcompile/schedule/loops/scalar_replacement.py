@@ -27,7 +27,7 @@ from npcompile.program.ir import (
     Statement,
     Store,
     Value,
-    While,
+    with_blocks,
 )
 from npcompile.schedule.memory.allocate import touched
 
@@ -43,17 +43,12 @@ class ScalarReplacement:
     def block(self, body: Sequence[Statement]) -> tuple[Statement, ...]:
         found: list[Statement] = []
         for statement in body:
-            match statement:
-                case For(parallel=False):
-                    inner = replace(statement, body=self.block(statement.body))
-                    found += self._loop(inner)
-                case While():
-                    found.append(replace(statement, body=self.block(statement.body)))
-                case If():
-                    then, other = self.block(statement.then), self.block(statement.orelse)
-                    found.append(replace(statement, then=then, orelse=other))
-                case _:
-                    found.append(statement)
+            if isinstance(statement, For) and statement.parallel:
+                found.append(statement)
+            elif isinstance(statement, For):
+                found += self._loop(with_blocks(statement, self.block))
+            else:
+                found.append(with_blocks(statement, self.block))
         return tuple(found)
 
     def _number(self, dtype: np.dtype) -> Buffer:

@@ -14,7 +14,6 @@ from npcompile.program.ir import (
     AxisIndex,
     Constant,
     For,
-    If,
     Index,
     Kernel,
     Load,
@@ -22,6 +21,7 @@ from npcompile.program.ir import (
     Store,
     Value,
     While,
+    with_blocks,
 )
 
 MOST = 8  # elements
@@ -37,12 +37,10 @@ def _statement(statement: Statement, inside: bool) -> Statement:
     match statement:
         case Kernel() if inside:
             return _kernel(statement)
-        case For(parallel=False) | While():
-            return replace(statement, body=unrolled(statement.body, True))
-        case If():
-            then, orelse = (unrolled(arm, inside) for arm in (statement.then, statement.orelse))
-            return replace(statement, then=then, orelse=orelse)
-    return statement
+        case For(parallel=True):
+            return statement
+    within = inside or isinstance(statement, (For, While))
+    return with_blocks(statement, lambda body: unrolled(body, within))
 
 
 def _kernel(kernel: Kernel) -> Kernel:

@@ -31,7 +31,7 @@ from npcompile.program.ir import (
     Statement,
     Store,
     Value,
-    While,
+    with_blocks,
 )
 from npcompile.program.quiet import quiet
 from npcompile.schedule.memory.allocate import touched
@@ -66,13 +66,10 @@ class Raised:
                 try:
                     return self._kernel(statement)
                 except NotVectorizable:
-                    return [replace(statement, body=self.block(statement.body))]
-            case For(parallel=False) | While():
-                return [replace(statement, body=self.block(statement.body))]
-            case If():
-                then, other = self.block(statement.then), self.block(statement.orelse)
-                return [replace(statement, then=then, orelse=other)]
-        return [statement]
+                    return [with_blocks(statement, self.block)]
+            case For(parallel=True):
+                return [statement]
+        return [with_blocks(statement, self.block)]
 
     def _number(self, dtype: np.dtype) -> Buffer:
         made = Buffer(f"n{len(self.made)}", "scalar", dtype)

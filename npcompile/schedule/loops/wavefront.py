@@ -46,8 +46,8 @@ from npcompile.program.ir import (
     Statement,
     Store,
     Value,
-    While,
     flat,
+    with_blocks,
 )
 from npcompile.schedule.loops.loop_polls import held
 from npcompile.schedule.loops.parallel_loops import Exposed, reads
@@ -82,20 +82,11 @@ class Wavefronts:
         return tuple([self._statement(statement) for statement in body])
 
     def _statement(self, statement: Statement) -> Statement:
-        match statement:
-            case For():
-                with in_turn(self.facts, statement.start, statement.stop, statement.step):
-                    if not statement.parallel:
-                        found = self._nest(statement)
-                        if found is not None:
-                            return found
-                    return replace(statement, body=self.block(statement.body))
-            case While():
-                return replace(statement, body=self.block(statement.body))
-            case If():
-                then, other = self.block(statement.then), self.block(statement.orelse)
-                return replace(statement, then=then, orelse=other)
-        return statement
+        if not isinstance(statement, For):
+            return with_blocks(statement, self.block)
+        with in_turn(self.facts, statement.start, statement.stop, statement.step):
+            found = None if statement.parallel else self._nest(statement)
+            return with_blocks(statement, self.block) if found is None else found
 
     def _nest(self, outer: For) -> For | None:
         """The nest with its rows in pairs, if that may be and pays."""

@@ -22,6 +22,7 @@ from npcompile.program.ir import (
     Statement,
     Swap,
     While,
+    blocks,
 )
 
 
@@ -160,11 +161,7 @@ def adopted(statement: Statement) -> set[Buffer]:
     match statement:
         case Call():
             return {b for b in statement.outputs if b.kind == "owned"}
-        case For() | While():
-            return set[Buffer]().union(*map(adopted, statement.body))
-        case If():
-            return set[Buffer]().union(*map(adopted, (*statement.then, *statement.orelse)))
-    return set()
+    return {b for block in blocks(statement) for inner in block for b in adopted(inner)}
 
 
 def _is_inner(statement: Statement, buffer: Buffer) -> bool:
@@ -185,13 +182,5 @@ def bound(body: Sequence[Statement]) -> set[Symbol]:
 
 def _bound(statement: Statement) -> set[Symbol]:
     """The symbols that get their values in a statement."""
-    match statement:
-        case Bind():
-            return {statement.symbol}
-        case For():
-            return {statement.symbol, *bound(statement.body)}
-        case While():
-            return bound(statement.body)
-        case If():
-            return bound((*statement.then, *statement.orelse))
-    return set()
+    own = {statement.symbol} if isinstance(statement, (Bind, For)) else set()
+    return own.union(*map(bound, blocks(statement)))
