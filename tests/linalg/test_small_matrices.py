@@ -28,7 +28,7 @@ def transposed(a: Any) -> Any:
     return a.swapaxes(-1, -2)
 
 
-def difference(got: Any, want: Any, size: Any) -> float:
+def residual(got: Any, want: Any, size: Any) -> float:
     """The largest element of a difference of matrices, each over a size."""
     return float((np.abs(got - want).max((-1, -2)) / size).max(initial=0))
 
@@ -38,24 +38,24 @@ def norm(a: Any) -> Any:
 
 
 def orthogonality(q: Any) -> float:
-    return difference(transposed(q) @ q, np.eye(q.shape[-1]), 1)
+    return residual(transposed(q) @ q, np.eye(q.shape[-1]), 1)
 
 
 # Each routine: the matrices that it takes, and the errors of its results
 
 GENERAL = np.random.default_rng(0).standard_normal
 ERRORS: dict[str, tuple[Callable[[Any], Any], Callable[..., list[float]]]] = {
-    "inv": (linalg.inv, lambda a, x: [difference(a @ x, np.eye(a.shape[-1]), norm(a) * norm(x))]),
+    "inv": (linalg.inv, lambda a, x: [residual(a @ x, np.eye(a.shape[-1]), norm(a) * norm(x))]),
     "solve": (lambda a: linalg.solve(a, a[..., ::-1]),
-              lambda a, x: [difference(a @ x, a[..., ::-1], norm(a) * norm(x))]),
-    "cholesky": (linalg.cholesky, lambda a, x: [difference(x @ transposed(x), a, norm(a))]),
+              lambda a, x: [residual(a @ x, a[..., ::-1], norm(a) * norm(x))]),
+    "cholesky": (linalg.cholesky, lambda a, x: [residual(x @ transposed(x), a, norm(a))]),
     "upper": (lambda a: linalg.cholesky(a, upper=True),
-              lambda a, x: [difference(transposed(x) @ x, a, norm(a))]),
-    "qr": (linalg.qr, lambda a, q, r: [difference(q @ r, a, norm(a)), orthogonality(q)]),
-    "eigh": (linalg.eigh, lambda a, w, v: [difference(a @ v, v * w[..., None, :], norm(a)),
+              lambda a, x: [residual(transposed(x) @ x, a, norm(a))]),
+    "qr": (linalg.qr, lambda a, q, r: [residual(q @ r, a, norm(a)), orthogonality(q)]),
+    "eigh": (linalg.eigh, lambda a, w, v: [residual(a @ v, v * w[..., None, :], norm(a)),
                                            orthogonality(v)]),
     "svd": (lambda a: linalg.svd(a, full_matrices=False),
-            lambda a, u, s, v: [difference(u * s[..., None, :] @ v, a, norm(a)),
+            lambda a, u, s, v: [residual(u * s[..., None, :] @ v, a, norm(a)),
                                 orthogonality(u), orthogonality(transposed(v))]),
 }
 
@@ -162,7 +162,7 @@ def test_vectors_of_rank_one() -> None:
     a = np.stack([np.ones((4, 3)), np.outer([1.0, 2, 3, 4], [1.0, 0, 2]), np.zeros((4, 3))] * 3)
     u, s, v = jit(lambda a: linalg.svd(a), fullgraph=True)(a)
     assert orthogonality(u) < 1e-15 * 8 and orthogonality(transposed(v)) < 1e-15 * 8
-    assert difference(u[..., :3] * s[..., None, :] @ v, a, 1) < 1e-14
+    assert residual(u[..., :3] * s[..., None, :] @ v, a, 1) < 1e-14
 
 
 @needs_lapack
