@@ -74,8 +74,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
         found = getattr(importlib.import_module(f"npcompile.{home}"), name)
-    elif name == "special":
-        found = importlib.import_module("npcompile.special")
+    elif name in ("fft", "special"):
+        found = importlib.import_module(f"npcompile.{name}")
     elif name in _UFUNCS:
         import numpy
 

@@ -12,8 +12,10 @@ from typing import Any
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
-from npcompile.core.sizes import Poly, Predicate, Size, Symbol, Unhinted, symbols
+from npcompile.core.sizes import Poly, Predicate, Size, Symbol, Unhinted, hint, symbols
+from npcompile.fft.plans import plan
 from npcompile.frontend.statements import statement_at
+from npcompile.graph.routines import transform_spec
 from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.guards.sources import (
     AddressOf,
@@ -85,7 +87,7 @@ class Explanation:
         for title, items in (
             ("loops over arrays (kernels), in the order in which they run", self.kernels),
             ("library functions that are called", self.host_calls),
-            ("routines of linear algebra", self.routines),
+            ("routines of linear algebra and transforms", self.routines),
             ("statements that Python executes, and why", self.graph_breaks),
             ("Python takes over if", self.exits),
             ("valid while (else another version is compiled)", self.guards),
@@ -336,6 +338,13 @@ def _host_call(call: Call, here: str) -> str:
 
 
 def _routine(call: RoutineCall, here: str) -> str:
+    if call.routine.routine == "transform":
+        what = transform_spec(call.routine.spec)
+        points = hint(what.length(call.inputs[0].geometry.shape))
+        half = points % 2 == 0 and what.kind in ("r2c", "c2r")
+        made = plan(points // 2 if half else points)
+        return (f"{in_words(call.line, here)}: {call.routine.name} of {points:,} points along "
+                f"axis {what.axis} ({made})")
     spec = f" {call.routine.spec}" if call.routine.spec else ""
     return f"{in_words(call.line, here)}: {call.routine.name}{spec}"
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from npcompile.core import config
 from npcompile.core.surroundings import why
-from npcompile.runtime.transforms.arrays import Transform, transform
+from npcompile.ops.record import OPERATORS, stands_for
+from npcompile.runtime.transforms.arrays import OPPOSITE, transform, transform_of
 
-_OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 _TYPES = frozenset({bool, int, float, complex, list, tuple})
 
 
@@ -52,7 +52,7 @@ def _one(
     """One transform; raises :class:`_Else` for what is NumPy's.  ``in_place``: ``out`` may be the
     array itself."""
     given, a, axis = a, _array(a), _index(axis)
-    if not -a.ndim <= axis < a.ndim or norm not in _OPPOSITE or a.size == 0:
+    if not -a.ndim <= axis < a.ndim or norm not in OPPOSITE or a.size == 0:
         raise _Else
     axis %= a.ndim
     if kind == "r2c" and a.dtype.kind == "c":
@@ -64,7 +64,7 @@ def _one(
         raise _Else
     if kind != "r2c" and a.dtype.kind != "c":
         a = a.astype(np.result_type(a.dtype, 1j))
-    what = _transform(kind, n, inverse, norm, a.dtype.char)
+    what = transform_of(kind, n, inverse, norm, a.dtype.char)
     shape = (*a.shape[:axis], what.points[1], *a.shape[axis + 1 :])
     dtype = _RESULTS[kind][a.dtype.char]
     if out is None:
@@ -108,16 +108,6 @@ _RESULTS: dict[str, dict[str, type]] = {"c2c": {"F": np.complex64, "D": np.compl
             "c2r": {"F": np.float32, "D": np.float64}}
 
 
-def _transform(kind: str, n: int, inverse: bool, norm: str | None, char: str) -> Transform:
-    """NumPy computes in float64 where results are not scaled."""
-    scaled = _OPPOSITE[norm] if inverse else norm
-    real = np.dtype(char.lower()).type
-    if scaled in (None, "backward"):
-        return Transform(kind, n, inverse, 1.0, char in "fF")
-    scale = np.reciprocal(np.sqrt(n, dtype=real) if scaled == "ortho" else real(n))
-    return Transform(kind, n, inverse, float(scale), False)
-
-
 # ------------------------------------------------------------------ NumPy's functions
 
 
@@ -141,6 +131,7 @@ def _like(theirs: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
                     raise
             return theirs(*args, **kwargs)
 
+        stands_for(function, OPERATORS[f"fft.{theirs.__name__}"])
         return function
 
     return made
@@ -246,9 +237,9 @@ def irfft2(
 
 
 def _opposite(norm: Any) -> str:
-    if norm not in _OPPOSITE:
+    if norm not in OPPOSITE:
         raise _Else
-    return _OPPOSITE[norm]
+    return OPPOSITE[norm]
 
 
 def _stages(a: np.ndarray, s: Any, axes: Any, halved: bool = False) -> list[tuple[int, int]]:

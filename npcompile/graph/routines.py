@@ -25,7 +25,7 @@ class Routine:
     them for some functions and not for others.  ``core`` are the axes of each operand and result
     after those of batches, which all have in common: ``"nn,nm->nm"``; a capital is the smaller of
     two.  Such a routine gives one more result: a bool, whether it went well everywhere.  It may
-    not, if only for lack of memory.
+    not, if only for lack of memory.  ``portable``: its bits depend on nothing but its operands.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Routine:
     doc: str
     flags: bool = False
     core: str = ""
+    portable: bool = False
 
 
 @record
@@ -130,7 +131,47 @@ def _qr(mode: Any) -> Callable[..., Any]:
     return _attempt(lambda a: np.linalg.qr(a, mode), 2)
 
 
+# ------------------------------------------------------------------ transforms
+
+
+@record
+class TransformSpec:
+    """``kind`` is c2c, ic2c (the inverse), r2c or c2r, along an axis; ``norm`` is NumPy's name of
+    how results are scaled; ``last`` says whether the length of a real result is even or odd."""
+
+    kind: str
+    axis: int
+    norm: str
+    last: str
+
+    @property
+    def inverse(self) -> bool:
+        return self.kind in ("ic2c", "c2r")
+
+    def length(self, shape: tuple[Any, ...]) -> Any:
+        """The transform's length, by the operand's shape."""
+        n = shape[self.axis]
+        return 2 * (n - 1) + (self.last == "odd") if self.kind == "c2r" else n
+
+
+def transform_spec(spec: str) -> TransformSpec:
+    """``"c2c 0 backward even"`` by its parts."""
+    kind, axis, norm, last = spec.split(" ")
+    return TransformSpec(kind, int(axis), norm, last)
+
+
+_TRANSFORMS: dict[str, Any] = {
+    "c2c": np.fft.fft, "ic2c": np.fft.ifft, "r2c": np.fft.rfft, "c2r": np.fft.irfft}
+
+
+def _transform(spec: str, a: Any) -> tuple[Any, bool]:
+    what = transform_spec(spec)
+    return _TRANSFORMS[what.kind](a, what.length(a.shape), what.axis, what.norm), True
+
+
 _ROWS = (
+    Routine("transform", _transform, "A Fourier transform along an axis.", flags=True,
+            core="n->n", portable=True),
     Routine("product", product, "Sums of products over one index of two arrays.", flags=True),
     Routine("solve", _attempt(np.linalg.solve, 1), "Linear equations.", core="nn,nm->nm"),
     Routine("solve_vector", _attempt(_solve_vector, 1), "Linear equations.", core="nn,n->n"),

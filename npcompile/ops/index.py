@@ -241,8 +241,6 @@ npcompile.ops.joining
 npcompile.ops.library
   sort numpy:sort
   argsort numpy:argsort numpy:ndarray.argsort
-  numpy.fft:fft numpy.fft:fft
-  numpy.fft:ifft numpy.fft:ifft
 npcompile.ops.numerals
   python.bit_length builtins:int.bit_length
   python.bit_count builtins:int.bit_count
@@ -537,6 +535,21 @@ npcompile.special.scipy_tuples airy.2 airy.3 ellipj.0 ellipj.1 ellipj.2 ellipj.3
   fresnel scipy.special:fresnel
   airy scipy.special:airy
   ellipj scipy.special:ellipj
+npcompile.fft.records
+  fft.fft numpy:fft.fft
+  fft.ifft numpy:fft.ifft
+  fft.rfft numpy:fft.rfft
+  fft.irfft numpy:fft.irfft
+  fft.hfft numpy:fft.hfft
+  fft.ihfft numpy:fft.ihfft
+  fft.fftn numpy:fft.fftn
+  fft.ifftn numpy:fft.ifftn
+  fft.fft2 numpy:fft.fft2
+  fft.ifft2 numpy:fft.ifft2
+  fft.rfftn numpy:fft.rfftn
+  fft.rfft2 numpy:fft.rfft2
+  fft.irfftn numpy:fft.irfftn
+  fft.irfft2 numpy:fft.irfft2
 npcompile.linalg.compositions
   linalg.matmul numpy:linalg.matmul
   linalg.outer numpy:linalg.outer

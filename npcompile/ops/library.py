@@ -1,4 +1,4 @@
-"""Functions of NumPy that run as they are, between compiled regions: sorting, FFTs.
+"""Functions of NumPy that run as they are, between compiled regions: sorting.
 
 Each is a host call whose result has the operand's shape, or one that a rule tells.
 """
@@ -68,25 +68,3 @@ def argsort(
 ) -> Operand:
     """The indices that would sort an array."""
     return _sorting(ctx, "argsort", a, axis, kind=kind, stable=stable)
-
-
-def _transform(ctx: Context, name: str, a: Operand, n: Operand, axis: Operand) -> Operand:
-    x = as_array(ctx, a)
-    along = axis_in(ctx, axis, x.ndim, name)
-    if n is not None:
-        raise ctx.refuse(name, "of another number of points than the axis has")
-    if not ctx.facts.less(0, x.shape[along]):
-        raise ctx.refuse(name, "no points: Python raises")
-    return _call(ctx, f"numpy.fft:{name}", x, axis=along)
-
-
-@program(LIBRARY, "numpy.fft:fft", guarantee="machine")
-def fft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1) -> Operand:
-    """The discrete Fourier transform along an axis."""
-    return _transform(ctx, "fft", a, n, axis)
-
-
-@program(LIBRARY, "numpy.fft:ifft", guarantee="machine")
-def ifft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1) -> Operand:
-    """The inverse discrete Fourier transform along an axis."""
-    return _transform(ctx, "ifft", a, n, axis)

@@ -22,10 +22,11 @@ ROOMS = [
     "special.statistics", "special",
     "fft", "linalg", "guards", "tensors", "python.polyfills", "python", "tracing", "passes",
     "schedule.memory", "schedule.walk", "schedule.fusion", "schedule.loops", "schedule",
-    "backends.cpu.loader", "backends.cpu.llvm", "backends.cpu.linalg", "backends.cpu.kernels",
-    "backends.cpu.loops", "backends.cpu.parallel", "backends.cpu", "backends.reference",
-    "backends.gpu", "runtime.cache", "runtime.entry", "runtime.memory", "runtime.random",
-    "runtime.threads", "runtime.versions", "runtime.ufuncs", "runtime", "api", "demo",
+    "backends.cpu.loader", "backends.cpu.llvm", "backends.cpu.transforms", "backends.cpu.linalg",
+    "backends.cpu.kernels", "backends.cpu.loops", "backends.cpu.parallel", "backends.cpu",
+    "backends.reference", "backends.gpu", "runtime.cache", "runtime.entry", "runtime.memory",
+    "runtime.random", "runtime.threads", "runtime.transforms", "runtime.versions",
+    "runtime.ufuncs", "runtime", "api", "demo",
 ]
 MODULES = sorted(ROOT.rglob("*.py"))
 

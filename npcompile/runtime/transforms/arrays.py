@@ -13,12 +13,11 @@ import numpy as np
 from npcompile.backends import cpu
 from npcompile.backends.cpu.transforms.codelets import NumberFormat
 from npcompile.backends.cpu.transforms.lowering import TransformLayout
+from npcompile.backends.cpu.transforms.walker import MUCH
 from npcompile.core.records import record
 from npcompile.fft.plans import Passes, Plan, plan
 from npcompile.runtime.transforms.prepared import Job, prepared
 
-#: numbers that are worth waking threads for
-_MUCH = 1 << 17
 #: columns that are transformed together
 _BLOCK = 32
 
@@ -45,6 +44,20 @@ class Transform:
     @property
     def plan(self) -> Plan:
         return plan(self.n if self.kind == "c2c" else self.n // 2)
+
+
+#: how an inverse transform is scaled, by the name that NumPy has for it
+OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
+
+
+def transform_of(kind: str, n: int, inverse: bool, norm: str | None, char: str) -> Transform:
+    """What NumPy does: it computes in float64 where results are not scaled."""
+    scaled = OPPOSITE[norm] if inverse else norm
+    real = np.dtype(char.lower()).type
+    if scaled in (None, "backward"):
+        return Transform(kind, n, inverse, 1.0, char in "fF")
+    scale = np.reciprocal(np.sqrt(n, dtype=real) if scaled == "ortho" else real(n))
+    return Transform(kind, n, inverse, float(scale), False)
 
 
 def transform(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int:
@@ -114,53 +127,62 @@ def _layout(
                   what.scale != 1.0)
 
 
+def job(what: Transform, source: str, target: str, columns: bool) -> Job | None:
+    """A frame for rows, or for columns, of dtypes; None for what is copied first."""
+    odd = what.kind != "c2c" and what.n % 2
+    if odd or (columns and not (what.kind == "c2c" and isinstance(what.plan, Passes))):
+        return None
+    layout = _layout(what, source, target, cpu.target().width, columns)
+    return Job(prepared(what.plan, layout), what.scale)
+
+
 def _job(what: Transform, a: np.ndarray, out: np.ndarray, columns: bool = False) -> Job:
-    layout = _layout(what, a.dtype.char, out.dtype.char, cpu.target().width, columns)
-    job = Job(prepared(what.plan, layout), what.scale)
-    job.set(source=a.ctypes.data, target=out.ctypes.data)
-    return job
+    made = job(what, a.dtype.char, out.dtype.char, columns)
+    assert made is not None
+    made.set(source=a.ctypes.data, target=out.ctypes.data)
+    return made
 
 
 def _rows(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int:
-    job = _job(what, a, out)
+    frame = _job(what, a, out)
     axes = _batch(a, out, axis)
     (inner, si, ti), (outer, so, to), *rest = [*axes[::-1], (1, 0, 0), (1, 0, 0)]
-    job.set(inner=inner, total=inner, source_inner=si, target_inner=ti, source_outer=so,
+    frame.set(inner=inner, total=inner, source_inner=si, target_inner=ti, source_outer=so,
             target_outer=to)
-    return _each(job, [x for x in rest if x[0] > 1], inner * outer, what.n * inner * outer)
+    return _each(frame, [x for x in rest if x[0] > 1], inner * outer, what.n * inner * outer)
 
 
 def _columns(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int | None:
     """Transforms neighbouring columns together; None if there are too few."""
     axes = _batch(a, out, axis)
     beside = [x for x in axes if x[1:] == (a.itemsize, out.itemsize)]
-    job = _job(what, a, out, columns=True) if beside else None
-    if job is None or beside[0][0] < job.prepared.lanes:
+    frame = _job(what, a, out, columns=True) if beside else None
+    if frame is None or beside[0][0] < frame.prepared.lanes:
         return None
-    (total, si, ti), lanes = beside[0], job.prepared.lanes
+    (total, si, ti), lanes = beside[0], frame.prepared.lanes
     axes.remove(beside[0])
     if out is a and total % lanes:  # the last block begins in the one before
         a = a.copy()
-        job.set(source=a.ctypes.data)
+        frame.set(source=a.ctypes.data)
     (outer, so, to), *rest = [*axes[::-1], (1, 0, 0)]
-    block = min(job.prepared.block, total // lanes * lanes)
+    block = min(frame.prepared.block, total // lanes * lanes)
     inner = -(-total // block)
-    job.set(inner=inner, block=block, total=total, source_inner=si, target_inner=ti,
+    frame.set(inner=inner, block=block, total=total, source_inner=si, target_inner=ti,
             source_outer=so, target_outer=to, source_stride=a.strides[axis],
             target_stride=out.strides[axis])
-    return _each(job, [x for x in rest if x[0] > 1], inner * outer, what.n * total * outer)
+    return _each(frame, [x for x in rest if x[0] > 1], inner * outer, what.n * total * outer)
 
 
-def _each(job: Job, axes: list[tuple[int, int, int]], units: int, numbers: int) -> int:
-    """Runs a job for each place along further axes; the flags that this raised."""
+def _each(frame: Job, axes: list[tuple[int, int, int]], units: int, numbers: int) -> int:
+    """Runs a frame for each place along further axes; the flags that this raised."""
     if not axes:
-        return job.run(units, numbers >= _MUCH)
+        return frame.run(units, numbers >= MUCH)
     (count, source, target), *rest = axes
     flags = 0
     for _ in range(count):
-        flags |= _each(job, rest, units, numbers)
-        job.move(source, target)
-    job.move(-count * source, -count * target)
+        flags |= _each(frame, rest, units, numbers)
+        frame.move(source, target)
+    frame.move(-count * source, -count * target)
     return flags
 
 

@@ -28,7 +28,8 @@ _lock = lock()
 
 
 @cache
-def _walker() -> Any:
+def walker_code() -> Any:
+    """The functions of :mod:`.walker`."""
     recycled.ensure()
     pool.ensure()
     return cpu.lasting(own("transforms", walker.text))
@@ -68,7 +69,7 @@ class Prepared:
 
     def _function(self, step: PassStep) -> int:
         codelet = step.codelet
-        return _walker()["npc_fft_repeat"] if codelet is None else _codelet(codelet.name)
+        return walker_code()["npc_fft_repeat"] if codelet is None else _codelet(codelet.name)
 
     def _frame(self, step: PassStep) -> np.ndarray:
         """The frame of a step that repeats others."""
@@ -114,7 +115,7 @@ def _entry() -> Any:
     """The walker as a function that releases the GIL."""
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     return ctypes.CFUNCTYPE(ctypes.c_int32, pointer, number, ctypes.c_bool)(
-        _walker()["npc_fft_run"])
+        walker_code()["npc_fft_run"])
 
 
 class Job:

@@ -13,6 +13,7 @@ from npcompile.core.errors import refuse
 from npcompile.core.locks import lock
 from npcompile.runtime.cache.disk import compiled
 from npcompile.runtime.memory import recycled
+from npcompile.runtime.transforms import called
 from npcompile.runtime.versions import small_matrices
 
 _lock = lock()
@@ -24,6 +25,9 @@ def addresses(modules: Iterable[str]) -> dict[str, int]:
     """
     found: dict[str, int] = {}
     for module in modules:
+        if module.startswith("transform_"):
+            found |= called.addresses(module)
+            continue
         recycled.ensure()
         with _lock:
             found |= _routines(module, target()).addresses

@@ -5,6 +5,7 @@ from __future__ import annotations
 from npcompile import passes
 from npcompile.core.config import Config, Deterministic, strict
 from npcompile.graph.ir import CallSite, Check, Extern, Graph, HostCall, Node, Param, walk
+from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
 from npcompile.guards.sources import TensorMemory, Trace
 from npcompile.ops.record import OPERATORS, of_path
@@ -87,6 +88,8 @@ def unpromised(graph: Graph, mode: Deterministic, own: bool) -> list[str]:
             if node.attrs.guarantee not in accepted:
                 names.append(node.attrs.path)
         elif isinstance(node.attrs, Extern):
+            if ROUTINES[node.attrs.routine].portable:
+                continue
             exact = own or node.args[0].dtype.char not in "fdFD"
             if node.attrs.routine != "product" or not exact:
                 names.append(node.attrs.name)

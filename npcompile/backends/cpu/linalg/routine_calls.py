@@ -12,9 +12,11 @@ from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.scalar import memory
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
+from npcompile.backends.cpu.transforms.steps import transform_name
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
-from npcompile.graph.routines import ROUTINES, Routine, Spec, parse
+from npcompile.core.sizes import product as extent_of
+from npcompile.graph.routines import ROUTINES, Routine, Spec, parse, transform_spec
 from npcompile.program.ir import Buffer, RoutineCall, View
 
 #: the flags of MXCSR by the first letters of what NumPy calls them
@@ -56,6 +58,9 @@ class Routines:
         f, routine = self.f, ROUTINES[call.routine.routine]
         if routine.name == "settle":
             self.settle(call.routine.spec)
+            return
+        if routine.name == "transform":
+            self.transform(call)
             return
         product = routine.name == "product"
         name = "_".join([routine.name, *[call.routine.spec] * bool(call.routine.spec)])
@@ -126,6 +131,24 @@ class Routines:
         if buffer.dtype.kind == "b":
             parts = [f.icmp("ne", parts[0], literal("i8", 0))]
         self.slots.set_number(buffer, tuple(parts))
+
+    # ------------------------------------------------------------------ transforms
+
+    def transform(self, call: RoutineCall) -> None:
+        """One call for arrays in C order: the axes before the transformed one, its lengths, and
+        those behind it."""
+        f, sizes = self.f, SizeEmitter(self.slots)
+        (view,), (made, well) = call.inputs, call.outputs
+        spec = transform_spec(call.routine.spec)
+        name = transform_name(call.routine.spec, view.dtype)
+        self.used.add(name)
+        shape, axis = view.geometry.shape, spec.axis
+        source = self.operand(sizes, view, "0123456789"[: len(shape)])
+        lengths = [extent_of(shape[:axis]), shape[axis], spec.length(shape), made.shape[axis],
+                   extent_of(shape[axis + 1 :])]
+        done = f.call("npc_fft_call", ("i64", 1), f.module.extern(f"npc.{name}"), source.pointer,
+                      self.slots.data(made), *map(sizes, lengths))
+        self.slots.set_number(well, (f.icmp("ne", done, i64(0)),))
 
     # ------------------------------------------------------------------ factorisations
 

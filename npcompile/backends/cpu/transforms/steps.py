@@ -43,3 +43,15 @@ class PassStep:
     table: np.ndarray | None = None
     inner: Lowering | None = None
     frame: dict[str, int] | None = None
+
+
+#: what compiled programs are told of a length: the length, whether columns are transformed, a
+#: frame, the sizes of numbers at both ends, and whether Python runs it
+ENTRY = ("n", "columns", *FRAME, "source_size", "target_size", "slow")
+#: entries of a kind of transform that are found at once, by its length
+ENTRIES = 64
+
+
+def transform_name(spec: str, dtype: np.dtype) -> str:
+    """What programs call a kind of transform: without blanks."""
+    return f"transform_{spec.replace(' ', '_')}.{dtype.name}"

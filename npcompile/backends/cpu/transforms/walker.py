@@ -17,11 +17,141 @@ flags that this raised; those of the caller stay as they are.
 
 is a step that goes through a frame of its own, the table of the step: as many units as ``lines``
 says, or as the call has neighbours; on threads if ``extra`` is 1.
+
+::
+
+    int64_t npc_fft_call(void *kind, void *source, void *target, int64_t before, int64_t given,
+                         int64_t n, int64_t made, int64_t behind)
+
+is what compiled programs call, for arrays in C order of ``given`` and ``made`` numbers along the
+transformed axis, with so many elements before and behind it; 0 if it failed.  ``kind`` holds the
+entries of some lengths (:data:`ENTRY`), two functions of Python's that find an entry and that do
+all the work, and what these are told.
 """
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.transforms.steps import CALL, CALLS, FRAME, PART, STEP, WORD
+from npcompile.backends.cpu.transforms.steps import (
+    CALL,
+    CALLS,
+    ENTRIES,
+    ENTRY,
+    FRAME,
+    PART,
+    STEP,
+    WORD,
+)
+
+#: numbers that are worth waking threads for
+MUCH = 1 << 17
+
+
+def _called() -> str:
+    """The function that compiled programs call."""
+    entry = {name: k for k, name in enumerate(ENTRY)}
+
+    def of_entry(name: str) -> str:
+        return (f"  %e.{name}.at = getelementptr i64, ptr %e, i64 {entry[name]}\n"
+                f"  %e.{name} = load i64, ptr %e.{name}.at")
+
+    def of_kind(name: str, elem: str, place: int) -> str:
+        return (f"  %{name}.at = getelementptr i64, ptr %kind, i64 {place}\n"
+                f"  %{name} = load {elem}, ptr %{name}.at")
+
+    known = "\n".join(map(of_entry, ("slow", "lanes", "block", "source_size", "target_size")))
+    words = "\n".join(
+        f"  %f.{name} = getelementptr i64, ptr %frame, i64 {PART[name]}\n"
+        f"  store {value}, ptr %f.{name}" for name, value in (
+            ("source", "ptr %source"), ("target", "ptr %target"), ("inner", "i64 %per"),
+            ("source_outer", "i64 %so"), ("target_outer", "i64 %to"), ("source_inner", "i64 %si"),
+            ("target_inner", "i64 %ti"), ("source_stride", "i64 %ss"),
+            ("target_stride", "i64 %ts"), ("block", "i64 %block"), ("total", "i64 %total")))
+    return f"""
+define i64 @npc_fft_call(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
+                         i64 %made, i64 %behind) {{
+entry:
+  %frame = alloca [{len(FRAME)} x i64], align 64
+  %control = alloca i32
+  %numbers = mul i64 %before, %behind
+  %none = icmp eq i64 %numbers, 0
+  br i1 %none, label %fine, label %some
+some:
+  %columns = icmp ne i64 %behind, 1
+  %c = zext i1 %columns to i64
+  %twice = shl i64 %n, 1
+  %hash = or i64 %twice, %c
+  %at = and i64 %hash, {ENTRIES - 1}
+  %place = getelementptr ptr, ptr %kind, i64 %at
+  %found = load atomic ptr, ptr %place acquire, align 8
+  %any = icmp ne ptr %found, null
+  br i1 %any, label %compare, label %miss
+compare:
+  %its = load i64, ptr %found
+  %its.c.at = getelementptr i64, ptr %found, i64 {entry["columns"]}
+  %its.c = load i64, ptr %its.c.at
+  %same.n = icmp eq i64 %its, %n
+  %same.c = icmp eq i64 %its.c, %c
+  %same = and i1 %same.n, %same.c
+  br i1 %same, label %ready, label %miss
+miss:
+  call void @llvm.x86.sse.stmxcsr(ptr %control)
+{of_kind("find", "ptr", ENTRIES)}
+{of_kind("id", "i64", ENTRIES + 2)}
+  %fresh = call ptr %find(i64 %id, i64 %n, i64 %c)
+  call void @llvm.x86.sse.ldmxcsr(ptr %control)
+  %failed = icmp eq ptr %fresh, null
+  br i1 %failed, label %bad, label %ready
+ready:
+  %e = phi ptr [ %found, %compare ], [ %fresh, %miss ]
+{known}
+  %few = icmp slt i64 %behind, %e.lanes
+  %narrow = and i1 %few, %columns
+  %is.slow = icmp ne i64 %e.slow, 0
+  %python = or i1 %narrow, %is.slow
+  br i1 %python, label %slow, label %fast
+fast:
+  %template = getelementptr i64, ptr %e, i64 {entry["steps"]}
+  call void @llvm.memcpy.p0.p0.i64(ptr %frame, ptr %template, i64 {8 * len(FRAME)}, i1 false)
+  %minus = sub i64 0, %e.lanes
+  %even = and i64 %behind, %minus
+  %most = call i64 @llvm.smin.i64(i64 %e.block, i64 %even)
+  %block = select i1 %columns, i64 %most, i64 1
+  %total = select i1 %columns, i64 %behind, i64 %before
+  %less = sub i64 %block, 1
+  %up = add i64 %total, %less
+  %per = sdiv i64 %up, %block
+  %units.columns = mul i64 %per, %before
+  %units = select i1 %columns, i64 %units.columns, i64 %per
+  %ss = mul i64 %behind, %e.source_size
+  %ts = mul i64 %behind, %e.target_size
+  %so = mul i64 %ss, %given
+  %to = mul i64 %ts, %made
+  %si = select i1 %columns, i64 %e.source_size, i64 %so
+  %ti = select i1 %columns, i64 %e.target_size, i64 %to
+{words}
+  %all = mul i64 %numbers, %n
+  %much = icmp sge i64 %all, {MUCH}
+  call void @npc_pool_call(ptr @npc_fft_units, ptr %frame, i64 %units, i64 1, i64 0, i1 %much)
+  br label %fine
+slow:
+  call void @llvm.x86.sse.stmxcsr(ptr %control)
+{of_kind("run", "ptr", ENTRIES + 1)}
+{of_kind("own", "i64", ENTRIES + 2)}
+  %raised = call i32 %run(i64 %own, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
+                          i64 %made, i64 %behind)
+  %refused = icmp slt i32 %raised, 0
+  %bits = load i32, ptr %control
+  %joined = or i32 %bits, %raised
+  %kept = select i1 %refused, i32 %bits, i32 %joined
+  store i32 %kept, ptr %control
+  call void @llvm.x86.sse.ldmxcsr(ptr %control)
+  br i1 %refused, label %bad, label %fine
+bad:
+  ret i64 0
+fine:
+  ret i64 1
+}}
+"""
 
 
 def text() -> str:
@@ -164,4 +294,4 @@ done:
   call void @npc_give(ptr %room)
   ret void
 }}
-"""
+""" + _called()

@@ -1,0 +1,244 @@
+"""Records of the functions of `numpy.fft`: transforms along one axis, and what is made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.sizes import Size, floordiv
+from npcompile.graph import layout
+from npcompile.graph.ir import Extern
+from npcompile.graph.types import BOOL, Array, Scalar, Tuple, c_strides
+from npcompile.ops import arguments, views
+from npcompile.ops.arguments import as_array, axis_in, program, static
+from npcompile.ops.complexes import conjugate_method
+from npcompile.ops.creation import filled
+from npcompile.ops.joining import joined
+from npcompile.ops.operands import ArrayRef, Context, Operand
+
+TRANSFORM = arguments.program_kind("transform")
+_NORMS = {None: "backward", "backward": "backward", "ortho": "ortho", "forward": "forward"}
+_OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+_RESULTS = {"c2c": "FD", "ic2c": "FD", "r2c": "FD", "c2r": "fd"}
+
+
+def _norm(ctx: Context, norm: Operand) -> str:
+    found = static(norm)
+    if not (found is None or isinstance(found, str)) or found not in _NORMS:
+        raise ctx.refuse("norm", "which is none that NumPy knows: Python raises")
+    return _NORMS[found]
+
+
+def _operand(ctx: Context, kind: str, a: Operand) -> ArrayRef:
+    """An array of the dtype that the transform reads."""
+    x = as_array(ctx, a)
+    if x.dtype.kind not in "biufc" or x.dtype.char in "egG" or x.ndim == 0:
+        raise ctx.refuse("fft", f"of {x.dtype}")
+    if kind == "r2c" and x.dtype.kind == "c":
+        raise ctx.refuse("rfft", "of complex numbers: Python raises")
+    char = "F" if x.dtype.char in "fF" else "D"
+    return as_array(ctx, x, np.dtype(char.lower() if kind == "r2c" else char))
+
+
+def _of_length(ctx: Context, x: ArrayRef, axis: int, n: Size) -> ArrayRef:
+    """The array cut, or padded with zeros, to so many points."""
+    given = x.shape[axis]
+    if ctx.facts.equal(given, n):
+        return x
+    shape = list(x.shape)
+    if ctx.facts.at_most(n, given):
+        shape[axis] = n
+        return arguments.view(x, shape, x.strides)
+    if not ctx.facts.at_most(given, n):
+        raise ctx.refuse("fft", "of a number of points that may be more or less than there are")
+    shape[axis] = n - given
+    return joined(ctx, "fft", [x, filled(ctx, tuple(shape), 0, x.dtype)], axis)
+
+
+def transform(ctx: Context, name: str, kind: str, a: Operand, n: Operand, axis: Operand,
+              norm: Operand) -> ArrayRef:
+    """One transform along an axis."""
+    x = _operand(ctx, kind, a)
+    along, scaled = axis_in(ctx, axis, x.ndim, name), _norm(ctx, norm)
+    points: Size = arguments.length(ctx, n, name) if n is not None else (
+        2 * (x.shape[along] - 1) if kind == "c2r" else x.shape[along])
+    arguments.require(ctx, "<", 0, points, f"{name} of no points")
+    last = "even"
+    if kind == "c2r":
+        if n is not None:
+            if not isinstance(points, int):
+                raise ctx.refuse(name, "a number of points that may be even or odd")
+            last = "odd" if points % 2 else "even"
+        x = _of_length(ctx, x, along, floordiv(points, 2) + 1 if n is not None else x.shape[along])
+    else:
+        x = _of_length(ctx, x, along, points)
+    if not views.is_contiguous(ctx, x):
+        x = views.copied(ctx, x)
+    shape = list(x.shape)
+    shape[along] = floordiv(points, 2) + 1 if kind == "r2c" else points
+    dtype = np.dtype(_RESULTS[kind][x.dtype.char in "dD"])
+    strides = c_strides(tuple(shape))
+    if tuple(shape) == x.shape:
+        strides = layout.like_strides(ctx.facts, x.shape, x.steps)
+    made = Tuple((Array(dtype, tuple(shape), strides), Scalar(BOOL, "np")))
+    attrs = Extern("transform", f"fft.{name}", f"{kind} {along} {scaled} {last}")
+    node = ctx.builder.emit("extern", [ctx.read(x)], attrs, made)
+    ctx.builder.check(ctx.builder.get(node, 1), "not enough memory: Python goes on")
+    return ctx.new(ctx.builder.get(node, 0))
+
+
+def _out(ctx: Context, out: Operand) -> None:
+    if out is not None:
+        raise ctx.refuse("fft", "out=")
+
+
+@program(TRANSFORM, "fft.fft")
+def fft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm: Operand = None,
+        out: Operand = None) -> Operand:
+    """The discrete Fourier transform along an axis."""
+    _out(ctx, out)
+    return transform(ctx, "fft", "c2c", a, n, axis, norm)
+
+
+@program(TRANSFORM, "fft.ifft")
+def ifft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm: Operand = None,
+         out: Operand = None) -> Operand:
+    """The inverse discrete Fourier transform along an axis."""
+    _out(ctx, out)
+    return transform(ctx, "ifft", "ic2c", a, n, axis, norm)
+
+
+@program(TRANSFORM, "fft.rfft")
+def rfft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm: Operand = None,
+         out: Operand = None) -> Operand:
+    """The transform of real numbers along an axis."""
+    _out(ctx, out)
+    return transform(ctx, "rfft", "r2c", a, n, axis, norm)
+
+
+@program(TRANSFORM, "fft.irfft")
+def irfft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm: Operand = None,
+          out: Operand = None) -> Operand:
+    """The inverse of `rfft`."""
+    _out(ctx, out)
+    return transform(ctx, "irfft", "c2r", a, n, axis, norm)
+
+
+@program(TRANSFORM, "fft.hfft")
+def hfft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm: Operand = None,
+         out: Operand = None) -> Operand:
+    """The transform of a signal with Hermitian symmetry."""
+    _out(ctx, out)
+    x = conjugate_method(ctx, _operand(ctx, "c2r", a))
+    return transform(ctx, "hfft", "c2r", x, n, axis, _OPPOSITE[_norm(ctx, norm)])
+
+
+@program(TRANSFORM, "fft.ihfft")
+def ihfft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm: Operand = None,
+          out: Operand = None) -> Operand:
+    """The inverse of `hfft`."""
+    _out(ctx, out)
+    norm = _OPPOSITE[_norm(ctx, norm)]
+    return conjugate_method(ctx, transform(ctx, "ihfft", "r2c", a, n, axis, norm))
+
+
+# ------------------------------------------------------------------ several axes
+
+
+def _stages(ctx: Context, x: ArrayRef, s: Operand, axes: Operand) -> list[tuple[Operand, int]]:
+    """Lengths, None for those that there are, and axes."""
+    axes = static(axes)
+    if axes is None:
+        if s is not None:
+            raise ctx.refuse("fft", "s= without axes=: NumPy warns")
+        axes = tuple(range(x.ndim))
+    if not isinstance(axes, (tuple, list)):
+        raise ctx.refuse("fft", "axes= that are no tuple")
+    along = [axis_in(ctx, axis, x.ndim, "fft") for axis in axes]
+    lengths: Sequence[Any] = [None] * len(along) if s is None else s
+    if not isinstance(lengths, (tuple, list)) or len(lengths) != len(along) or not along:
+        raise ctx.refuse("fft", "s= and axes= of unlike lengths: Python raises")
+    if s is not None and any(n is None for n in lengths):
+        raise ctx.refuse("fft", "s= with None: NumPy warns")
+    return [(None if static(n) == -1 else n, axis) for n, axis in zip(lengths, along)]
+
+
+def _several(ctx: Context, kind: str, a: Operand, s: Operand, axes: Operand, norm: Operand,
+             out: Operand) -> Operand:
+    """Transforms along the last axis of those given, then along the others."""
+    _out(ctx, out)
+    x = as_array(ctx, a)
+    name = "ifft" if kind == "ic2c" else "fft"
+    for n, axis in _stages(ctx, x, s, axes)[::-1]:
+        real = kind == "r2c"
+        x = transform(ctx, "rfft" if real else name, kind, x, n, axis, norm)
+        kind = "c2c" if real else kind
+    return x
+
+
+def _real_inverse(ctx: Context, a: Operand, s: Operand, axes: Operand, norm: Operand,
+                  out: Operand) -> Operand:
+    _out(ctx, out)
+    x = as_array(ctx, a)
+    *first, (n, axis) = _stages(ctx, x, s, axes)
+    for length, along in first:
+        x = transform(ctx, "ifft", "ic2c", x, length, along, norm)
+    return transform(ctx, "irfft", "c2r", x, n, axis, norm)
+
+
+@program(TRANSFORM, "fft.fftn")
+def fftn(ctx: Context, a: Operand, s: Operand = None, axes: Operand = None,
+         norm: Operand = None, out: Operand = None) -> Operand:
+    """The transform along several axes."""
+    return _several(ctx, "c2c", a, s, axes, norm, out)
+
+
+@program(TRANSFORM, "fft.ifftn")
+def ifftn(ctx: Context, a: Operand, s: Operand = None, axes: Operand = None,
+          norm: Operand = None, out: Operand = None) -> Operand:
+    """The inverse transform along several axes."""
+    return _several(ctx, "ic2c", a, s, axes, norm, out)
+
+
+@program(TRANSFORM, "fft.fft2")
+def fft2(ctx: Context, a: Operand, s: Operand = None, axes: Operand = (-2, -1),
+         norm: Operand = None, out: Operand = None) -> Operand:
+    """The transform along two axes."""
+    return _several(ctx, "c2c", a, s, axes, norm, out)
+
+
+@program(TRANSFORM, "fft.ifft2")
+def ifft2(ctx: Context, a: Operand, s: Operand = None, axes: Operand = (-2, -1),
+          norm: Operand = None, out: Operand = None) -> Operand:
+    """The inverse transform along two axes."""
+    return _several(ctx, "ic2c", a, s, axes, norm, out)
+
+
+@program(TRANSFORM, "fft.rfftn")
+def rfftn(ctx: Context, a: Operand, s: Operand = None, axes: Operand = None,
+          norm: Operand = None, out: Operand = None) -> Operand:
+    """The transform of real numbers along several axes."""
+    return _several(ctx, "r2c", a, s, axes, norm, out)
+
+
+@program(TRANSFORM, "fft.rfft2")
+def rfft2(ctx: Context, a: Operand, s: Operand = None, axes: Operand = (-2, -1),
+          norm: Operand = None, out: Operand = None) -> Operand:
+    """The transform of real numbers along two axes."""
+    return _several(ctx, "r2c", a, s, axes, norm, out)
+
+
+@program(TRANSFORM, "fft.irfftn")
+def irfftn(ctx: Context, a: Operand, s: Operand = None, axes: Operand = None,
+           norm: Operand = None, out: Operand = None) -> Operand:
+    """The inverse of `rfftn`."""
+    return _real_inverse(ctx, a, s, axes, norm, out)
+
+
+@program(TRANSFORM, "fft.irfft2")
+def irfft2(ctx: Context, a: Operand, s: Operand = None, axes: Operand = (-2, -1),
+           norm: Operand = None, out: Operand = None) -> Operand:
+    """The inverse of `rfft2`."""
+    return _real_inverse(ctx, a, s, axes, norm, out)

@@ -1,0 +1,116 @@
+"""Transforms in compiled programs: what ``npc_fft_call`` finds of a length, or has Python do.
+
+An entry that a program may use is never freed: machine code goes through it without asking.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends.cpu.transforms.steps import ENTRIES, ENTRY, PART
+from npcompile.core.locks import lock
+from npcompile.core.sections import again
+from npcompile.graph.routines import TransformSpec, transform_spec
+from npcompile.runtime.transforms import arrays, prepared
+
+_FIND = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_int64] * 3)
+_RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 2,
+                        *[ctypes.c_int64] * 5)
+_AT = {name: k for k, name in enumerate(ENTRY)}
+_lock = lock()
+
+
+class TransformKind:
+    """A kind of transform: its entries, and what makes them."""
+
+    def __init__(self, spec: TransformSpec, dtype: np.dtype) -> None:
+        self.spec, self.dtype = spec, dtype
+        single = dtype.char in "fF"
+        chars = "fd" if spec.kind == "c2r" else "FD"
+        self.made = np.dtype(chars[0] if single else chars[1])
+        self.words = (ctypes.c_int64 * (ENTRIES + 3))()
+        self.kept: dict[tuple[int, int], Any] = {}
+
+    def transform(self, n: int) -> arrays.Transform:
+        kind = "c2c" if self.spec.kind == "ic2c" else self.spec.kind
+        return arrays.transform_of(kind, n, self.spec.inverse, self.spec.norm, self.dtype.char)
+
+    def entry(self, n: int, columns: int) -> int:
+        """The address of the entry of a length."""
+        key = n, columns
+        if key not in self.kept:
+            self.kept.setdefault(key, self.make(n, bool(columns)))
+        address = ctypes.addressof(self.kept[key][0])
+        self.words[(2 * n | columns) % ENTRIES] = address
+        return address
+
+    def make(self, n: int, columns: bool) -> tuple[Any, Any]:
+        words = (ctypes.c_int64 * len(ENTRY))()
+        job = arrays.job(self.transform(n), self.dtype.char, self.made.char, columns)
+        if job is not None:
+            for name, place in PART.items():
+                words[_AT[name]] = job.words[place]
+        fixed = {"n": n, "columns": columns, "slow": job is None,
+                 "source_size": self.dtype.itemsize, "target_size": self.made.itemsize}
+        for name, value in fixed.items():
+            words[_AT[name]] = int(value)
+        return words, job
+
+    def run(self, source: int, target: int, before: int, given: int, n: int, made: int,
+            behind: int) -> int:
+        """All of a transform, by way of arrays."""
+        a = _array(source, self.dtype, (before, given, behind))
+        out = _array(target, self.made, (before, made, behind))
+        return arrays.transform(self.transform(n), a, 1, out)
+
+
+def _array(address: int, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
+    """An array on memory of a program's."""
+    size = dtype.itemsize * int(np.prod(shape))
+    memory: Any = (ctypes.c_char * size).from_address(address)
+    return np.frombuffer(memory, dtype).reshape(shape)
+
+
+_kinds: list[TransformKind] = []
+
+
+def _find(number: int, n: int, columns: int) -> int | None:
+    found: int | None = _attempt(lambda: _kinds[number].entry(n, columns), None)
+    return found
+
+
+def _run(number: int, *args: Any) -> int:
+    return int(_attempt(lambda: _kinds[number].run(*args), -1))
+
+
+def _attempt(work: Callable[[], Any], failed: Any) -> Any:
+    """What some work gives; where it fails, the program leaves that to Python."""
+    try:
+        return work()
+    except Exception:
+        return failed
+    except BaseException as error:  # a signal handler's
+        again(error)
+        return failed
+
+
+_FUNCTIONS = _FIND(_find), _RUN(_run)
+
+
+@cache
+def addresses(name: str) -> dict[str, int]:
+    """A kind of transform, and the function that calls it, by their names in programs."""
+    words, _, dtype = name.removeprefix("transform_").partition(".")
+    kind = TransformKind(transform_spec(words.replace("_", " ")), np.dtype(dtype))
+    with _lock:
+        _kinds.append(kind)
+        kind.words[ENTRIES + 2] = len(_kinds) - 1
+    for k, function in enumerate(_FUNCTIONS):
+        kind.words[ENTRIES + k] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return {f"npc.{name}": ctypes.addressof(kind.words),
+            "npc_fft_call": prepared.walker_code()["npc_fft_call"]}
