@@ -88,13 +88,13 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
 
 
 def _tested(s: Scheduler, exits: Sequence[Exit]) -> list[Result]:
-    """What Python gets at the side exits that are tested."""
+    """The results that the tested side exits hand to Python."""
     tested = [e for e, leave in zip(exits, s.exits, strict=True) if leave.memory is not None]
     return [held for e in tested for held in e.held()]
 
 
 def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:
-    """What iterations of each loop leave to the next ones."""
+    """The buffers that iterations of each loop leave to the next ones."""
     found: dict[Symbol, set[Buffer]] = {}
     for step in steps:
         match step:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class AliasAnalysis:
-    """What one trace has lent, and what it did that forbids lending."""
+    """Records which arrays the lists of one trace hold as copies, and the events that make copies
+    visible."""
 
     def __init__(self, t: Tracer) -> None:
         self.t = t
@@ -44,8 +45,8 @@ class AliasAnalysis:
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """What Python gets meanwhile, it gets only if it is interrupted: nothing is forbidden
-        later for its sake."""
+        """Leaves later decisions alone for objects that Python gets only if the loop is
+        interrupted."""
         before = self.handed, self.lists, set(self.rows)
         try:
             yield
@@ -113,8 +114,7 @@ class AliasAnalysis:
         self._consistent("is")
 
     def _compact(self, storage: Storage) -> None:
-        """What is written, or copied, may come to lie in memory of ours, which has no room between
-        elements."""
+        """Refuses a library's array with gaps between its elements: its copy in a list has none."""
         kind = storage.type
         if not layout.is_packed(self.t.facts, kind.shape, kind.strides):
             raise self.t.refuse("array", "of a library's, with room between its elements")

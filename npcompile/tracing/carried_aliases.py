@@ -55,7 +55,8 @@ def count(attempt: LoopAttempt, state: State) -> None:
 
 
 def _held(contents: Any) -> Iterator[tuple[Any, Value]]:
-    """What a list, dictionary, instance or cell holds, by index, key or attribute."""
+    """Yields the values that a list, dictionary, instance or cell holds, with their index, key or
+    attribute."""
     if isinstance(contents, dict):
         yield from contents.items()
     elif isinstance(contents, tuple):
@@ -65,8 +66,8 @@ def _held(contents: Any) -> Iterator[tuple[Any, Value]]:
 
 
 def enter(attempt: LoopAttempt, value: ArrayRef, place: Any) -> ArrayRef:
-    """What stands for an array in the loop: itself, if there are names for it that iterations don't
-    bind anew."""
+    """Maps an array before the loop to the array inside it: itself, where names exist that
+    iterations do not bind anew."""
     t, names = attempt.t, attempt.names
     count = names.count.get(value, 1)
     if not exclusive(t, attempt.frame, attempt.state, attempt.live, value, count):
@@ -84,7 +85,7 @@ def enter(attempt: LoopAttempt, value: ArrayRef, place: Any) -> ArrayRef:
 def match(
     attempt: LoopAttempt, place: Any, first: ArrayRef, last: Value, back: State
 ) -> None:
-    """What the next iteration begins with in place of ``first``."""
+    """Connects the loop's array ``first`` with the array that the next iteration begins with."""
     t, names = attempt.t, attempt.names
     if first.storage not in attempt.created:
         if first is not last:
@@ -129,7 +130,7 @@ def settle(attempt: LoopAttempt, begin: State, back: State) -> None:
 
 
 def after(attempt: LoopAttempt, value: ArrayRef) -> ArrayRef:
-    """What stands after the loop for an array that its iterations bind anew."""
+    """Maps an array that iterations bind anew to the array after the loop."""
     made = attempt.names.after.get(value)
     if made is None:
         storage = attempt.t.register(Storage(attempt.after(value.storage.first)))

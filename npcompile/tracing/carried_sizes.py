@@ -45,7 +45,8 @@ def room(t: Tracer, kind: Array) -> Size | None:
 
 
 def stored(t: Tracer, region: Region, version: Node, geometry: Geometry, most: Size) -> Node:
-    """What a region has in a view, at the beginning of an array with room for ``most``."""
+    """Copies a view to the beginning of a new array with room for ``most`` rows, inside a region.
+    """
     whole = contiguous(version.dtype, (most, *geometry.shape[1:]))
     with t.builder.inside(region):
         empty = t.builder.emit("empty", (), None, whole)
@@ -72,7 +73,8 @@ def _alike(first: ArrayRef, last: ArrayRef) -> bool:
 
 
 def enter(attempt: LoopAttempt, value: ArrayRef) -> tuple[Node, Geometry]:
-    """What stands inside a loop for an array that gets shorter from iteration to iteration."""
+    """Maps an array that gets shorter from iteration to iteration to its parameter in the loop:
+    full storage and current length."""
     t = attempt.t
     most = t.facts.norm(value.shape[0])
     begun = t.builder.emit("copy", (t.read(value),), None, contiguous(value.dtype, value.shape))
@@ -99,7 +101,7 @@ def rebind(attempt: LoopAttempt, param: Node, first: ArrayRef, last: ArrayRef) -
 
 
 def after(attempt: LoopAttempt, ref: ArrayRef) -> ArrayRef:
-    """What counts after a loop of an array that got shorter."""
+    """Maps an array that got shorter in the loop to a copy of its remaining rows after it."""
     t, param = attempt.t, ref.storage.first
     length, _, most = attempt.varying[param]
     size = t.builder.size_of(attempt.after(length), 0)

@@ -102,11 +102,11 @@ class Mixed:
 
     @property
     def made(self) -> OwnedArray | None:
-        """What is known of the array that is carried."""
+        """The kind of the carried array, if one of the kinds is an array that the loop owns."""
         return next((kind for kind in self.kinds if isinstance(kind, OwnedArray)), None)
 
     def split(self, attempt: LoopAttempt, state: State, value: Value) -> CarriedUnion | None:
-        """What is carried for a value; None if it is of another kind."""
+        """Splits a value into its loop-carried parts; None if it is of another kind."""
         t, found = attempt.t, kinds(attempt, state, value)
         places = [_place(self.kinds, kind) for kind in found]
         several = sum(isinstance(kind, OwnedArray) for kind in self.kinds) > 1
@@ -147,8 +147,8 @@ class Mixed:
 
 @record(eq=False)
 class CarriedUnion:
-    """What a loop carries for a value: which kind it is of, a number of each type and the version
-    of an array; None: it has none."""
+    """The loop-carried parts of a tagged union: the tag, one number for each dtype, and the version
+    of an array (None: it has none)."""
 
     tag: Node
     numbers: list[Node | None]
@@ -156,7 +156,7 @@ class CarriedUnion:
 
 
 def _version(t: Tracer, value: Value, arrays: Sequence[int]) -> Node:
-    """What the options at these places hold that are arrays."""
+    """Selects, by the tag, the version of the storage of the options that are arrays."""
     held = options(value)
     versions = [t.version(a.storage) for k in arrays if isinstance(a := held[k], ArrayRef)]
     found = versions[-1]
@@ -172,7 +172,8 @@ def _version(t: Tracer, value: Value, arrays: Sequence[int]) -> Node:
 
 
 def enter(attempt: LoopAttempt, value: Value, path: Path) -> TaggedUnion:
-    """What stands for a value of several kinds inside the loop."""
+    """Maps a value of several kinds before the loop to a tagged union of loop parameters (the entry
+    phi)."""
     t, before = attempt.t, attempt.state
     known = [kind for kind in attempt.loop_facts.mixed.get(path, ()) if _lasts(before, kind)]
     mixed = Mixed(joined(known, kinds(attempt, before, value)))
@@ -201,7 +202,7 @@ def _lasts(before: State, kind: Kind) -> bool:
 
 
 def after(attempt: LoopAttempt, value: TaggedUnion) -> TaggedUnion:
-    """What stands after the loop for a value of several kinds in it."""
+    """Maps a tagged union inside the loop to its value after the loop (the exit phi)."""
     t, (mixed, params, array) = attempt.t, attempt.mixed[value]
     tag, *numbers = map(attempt.after, params)
     if array is not None:

@@ -363,7 +363,7 @@ def contains(t: Tracer, container: Value, item: Value) -> Value:
 
 
 def _constants(t: Tracer, container: Value) -> list[Any] | None:
-    """What a container holds, or the keys of a dictionary, if that is known."""
+    """The items of a container, or the keys of a dictionary, if all are known while tracing."""
     held = container.value if isinstance(container, Static) else None
     if type(held) is frozenset:
         return list(held)

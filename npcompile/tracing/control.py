@@ -126,7 +126,7 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
 
 
 def _placed(stuck: Refused | Unhinted, here: Instruction) -> None:
-    """What can't be followed is told of the instruction of the outermost function."""
+    """Attributes a refusal to the instruction of the outermost function."""
     general = False
     if isinstance(stuck, Refused):
         general, line = stuck.refusal.general, stuck.refusal.line

@@ -184,7 +184,8 @@ class Escape:
         return made
 
     def contents(self, contents: Any) -> Any:
-        """What a list, dictionary, instance or closure cell holds."""
+        """Maps the contents of a list, dictionary, instance or closure cell to contents outside the
+        region."""
         if isinstance(contents, Vector):
             return contents.map(lambda length: self.out(length, None), self.value)
         if isinstance(contents, tuple):

@@ -136,14 +136,14 @@ def _outermost(source: Source) -> Source:
 
 
 def begun_anew(columns: Requests, more: Requests) -> Requests:
-    """What is wanted of lists: all, unless others from outside shall be read where they are, which
-    the program looks quite different for."""
+    """The requests to begin again with: all of ``more``, but if it asks for lists to be read in
+    place, only these requests, because the program then looks quite different."""
     those = fetched(more)
     return more if those.keys() <= columns.keys() else those
 
 
 def fetched(found: Requests) -> Requests:
-    """What is wanted of lists that shall be read where they are."""
+    """The requests for lists that are to be read in place."""
     return {place: request for place, request in found.items() if isinstance(request.item, Fetched)}
 
 

@@ -374,7 +374,7 @@ def borrowed(array: Any) -> bool:
 
 
 def missed(others: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
-    """What a stub gives where the result is not as predicted."""
+    """Packs a stub's results for a call whose result is not as predicted."""
     return (False, result, *others)
 
 

@@ -35,7 +35,8 @@ _HANDLING = frozenset({"PUSH_EXC_INFO", "BEFORE_WITH", "SEND", "GET_YIELD_FROM_I
 
 
 class Generators:
-    """What the generators of one trace have read, by the tokens of their iterators."""
+    """Records which storages the generators of one trace have read and written, by the tokens of
+    their iterators."""
 
     def __init__(self, t: Tracer) -> None:
         self.t = t

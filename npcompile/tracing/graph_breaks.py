@@ -93,7 +93,8 @@ def _iterable(t: Tracer, slot: Slot, held: Any) -> Value:
 
 
 def finish(t: Tracer, frame: Frame, exits: Successors) -> Value:
-    """What the outermost function returns; before that, the checks that leave where it pauses."""
+    """Emits the checks that leave the outermost function at its graph breaks; the function's
+    result."""
     if not exits.states:
         raise Unreachable
     t.frames.append(frame)

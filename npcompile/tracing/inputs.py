@@ -1,4 +1,4 @@
-"""What a traced function reads from outside: arguments, globals, closures, attributes, items.
+"""Reads values from outside: arguments, globals, closures, attributes and items, with their guards.
 
 Arrays and numbers become parameters of the graph; all else is static, and guarded.
 """
@@ -416,7 +416,8 @@ def kept_by(function: FunctionType) -> str:
 
 
 def _handed_out(graph: Graph) -> Iterator[Tree]:
-    """What Python sees of a run: its result, and what is held where Python goes on."""
+    """Yields the result trees that Python sees: the function's result, and the frames of its exits.
+    """
     yield graph.result
     for node in walk(graph.region):
         yield from handed(node)

@@ -30,7 +30,8 @@ Heap = Mapping[Any, Any]
 
 
 def item_type(t: Tracer, value: Value, heap: Heap | None = None) -> Item | None:
-    """What kind of item a value is; None: none that columns hold.  ``heap``: what lists hold."""
+    """The item type by which columns hold a value, or None if they cannot; ``heap``: the contents
+    of lists."""
     held = (t.heap if heap is None else heap).get(value) if isinstance(value, HeapObject) else None
     if isinstance(held, Vector):
         size = t.lengths.get(held.length)

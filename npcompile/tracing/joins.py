@@ -1,4 +1,4 @@
-"""What holds after either of two arms: their states joined into one.
+"""Joins the states after the two arms of a branch into one.
 
 Arms that only bind numbers become ``where``.  Otherwise an ``if_`` node yields what differs:
 numbers of one type, versions of arrays that an arm wrote, and arrays that both arms made.  All
@@ -299,7 +299,8 @@ class _Merge:
         return made
 
     def _keep(self, made: State) -> None:
-        """What lists hold that only one path knows, and values by path still refer to."""
+        """Keeps the contents of lists that only one path made and that a tagged union still refers
+        to."""
         for value in reached((*made.locals, *made.stack), made):
             if isinstance(value, HeapObject) and value not in made.heap:
                 for escape, state in zip(self.escapes, self.states):
@@ -307,7 +308,7 @@ class _Merge:
                         made.heap[value] = escape.contents(state.heap[value])
 
     def _old_heap(self, a: State, b: State) -> None:
-        """What was there before the branch."""
+        """Joins the contents of storages and heap objects that existed before the branch."""
         new = self.arms[0].created | self.arms[1].created
         for storage in dict.fromkeys((*a.heap, *b.heap)):
             if storage in new:
@@ -329,7 +330,7 @@ class _Merge:
         return Iterator(a.kind, parts, token=self.t.token(), itself=a.itself, begun=a.begun)
 
     def contents(self, a: Any, b: Any, *objects: HeapObject) -> Any:
-        """What a list, dictionary, instance or closure cell holds."""
+        """Joins the contents of a list, dictionary, instance or closure cell."""
         if isinstance(a, Vector) and isinstance(b, Vector) and a.item == b.item:
             columns: Any = tuple(map(self.value, a.columns, b.columns))
             if any(isinstance(column, TaggedUnion) for column in columns):
@@ -576,7 +577,8 @@ class _Merge:
         )
 
     def _out(self, side: int, node: Node, like: Any) -> Node:
-        """What a node of one arm is after it; the other arm yields anything."""
+        """Exports a node of one arm from the branch; the other arm yields a stand-in of the same
+        type."""
         arm, other = self.arms[side], self.arms[1 - side]
         if not arm.holds(node):
             return node

@@ -1,4 +1,4 @@
-"""What the body of a loop stores, and whether it leaves things as they were."""
+"""Finds the stores of a loop's body, and whether it leaves things as they were."""
 
 from __future__ import annotations
 

@@ -188,8 +188,8 @@ class LoopAttempt:
         return [b for b in state.heap if isinstance(b, HeapObject) and b in self.loop_facts.changed]
 
     def enter_contents(self, obj: HeapObject, held: Any) -> Any:
-        """What stands for the contents of a list, dictionary or instance that an iteration
-        changes."""
+        """Maps the contents of a list, dictionary or instance that an iteration changes to contents
+        of loop parameters (the entry phi)."""
         obj = self.before.get(obj, obj)  # of a name that the next attempt knows, too
         if isinstance(held, Vector):
             return replace(held, length=self.carry(held.length))
@@ -200,7 +200,7 @@ class LoopAttempt:
         return self.enter(held, ((obj, None),))
 
     def enter(self, value: Value, path: Path) -> Value:
-        """What stands for a variable's value inside the loop."""
+        """Maps a variable's value before the loop to its value inside the loop (the entry phi)."""
         t = self.t
         if isinstance(value, TaggedUnion) or path in self.loop_facts.mixed:
             return carried_unions.enter(self, value, path)
@@ -218,7 +218,8 @@ class LoopAttempt:
         return value
 
     def enter_object(self, value: HeapObject, slot: Any) -> HeapObject:
-        """What stands for a list, dictionary or instance that each iteration makes anew."""
+        """Maps a list, dictionary or instance that each iteration makes anew to one inside the
+        loop."""
         held = self.state.heap[value]
         if not movable(self.t, self.frame, self.state, self.live, value):
             raise TypeMismatch("gives one name to different objects")
@@ -282,7 +283,8 @@ class LoopAttempt:
     # ------------------------------------------------------------------ the back edge
 
     def compare(self, begin: State, back: State) -> None:
-        """What the next iteration begins with, for everything that this one began with."""
+        """Connects every value that this iteration began with to the value that the next one begins
+        with."""
         carried_aliases.swaps(self, begin, back)
         for slot in sorted(self.slots & self.live):
             try:
@@ -319,7 +321,7 @@ class LoopAttempt:
         return selectors.selects(self.t, ends.selector, self.header)
 
     def versions(self, back: State) -> None:
-        """What arrays hold as the next iteration begins."""
+        """Hands the version of each carried storage to the next iteration."""
         for storage, param in self.scope.params.items():
             self.carried[param] = self.scope.inits[storage]
             self.next[param] = back.heap.get(storage, param)
@@ -351,8 +353,8 @@ class LoopAttempt:
         back: State,
         other: HeapObject | None = None,
     ) -> None:
-        """What the next iteration begins with in a list, dictionary or instance; ``other``: it is
-        another one from iteration to iteration."""
+        """Connects the contents of a list, dictionary or instance with those that the next
+        iteration begins with; ``other``: it is another object in each iteration."""
         last = back.heap[other or obj]
         name = self.before.get(obj, obj)
         if isinstance(first, Vector) and isinstance(last, Vector):
@@ -373,7 +375,8 @@ class LoopAttempt:
             self.changed(obj, first, last, other)
 
     def match(self, begin: State, path: Path, first: Value, last: Value, back: State) -> None:
-        """What the next iteration begins with in place of ``first``."""
+        """Connects the loop's value ``first`` with the value ``last`` that the next iteration
+        begins with (the back edge of the phi)."""
         last = spread(last, first) if isinstance(first, Sequence) else last
         if isinstance(first, TaggedUnion):
             carried_unions.match(self, path, first, last, back)
@@ -560,13 +563,14 @@ class LoopAttempt:
         return self._of_next
 
     def outside(self, node: Node | None, like: Any) -> Node:
-        """What a node of the region is after the loop."""
+        """Maps a node of the loop's region to a node after the loop."""
         assert node is not None
         param = self.extra.get(node) or (self.of_next.get(node) if node in self.inner else None)
         return node if param is None else self.after(param)
 
     def after(self, param: Node) -> Node:
-        """What a carried value is after the last iteration."""
+        """Maps a loop parameter to the loop's result; to its initial value if no iteration changes
+        it."""
         init = self.carried[param]
         return init if init is not None and self.next[param] is param else self.results[param]
 
@@ -607,7 +611,8 @@ class LoopAttempt:
         return after
 
     def rebuilt_contents(self, held: Any) -> Any:
-        """What a list, dictionary or instance holds after the loop."""
+        """Maps the contents of a list, dictionary or instance inside the loop to its contents after
+        it."""
         if isinstance(held, Vector):
             return replace(held, length=carried_sizes.of_list(self, held.length))
         if isinstance(held, dict):
@@ -615,7 +620,7 @@ class LoopAttempt:
         return tuple(map(self.rebuilt, held)) if isinstance(held, tuple) else self.rebuilt(held)
 
     def rebuilt(self, value: Value) -> Value:
-        """What stands after the loop for what stood in it."""
+        """Maps a value inside the loop to its value after the loop (the exit phi)."""
         if isinstance(value, Node) and value in self.carried:
             return self.after(value)
         if isinstance(value, TaggedUnion) and value in self.mixed:

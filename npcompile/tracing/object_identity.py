@@ -1,4 +1,4 @@
-"""Which object a number is where Python sees it.
+"""The identity of numbers: which object Python sees for a number.
 
 One that came from outside, and nobody changed, is handed on as the very object; one that the
 program has computed is one new object wherever it is, as it would be without us.  Of others only

@@ -1,4 +1,4 @@
-"""What the result of a library function looks like, learned from its first real call.
+"""Predicts results of library functions from their first real calls.
 
 A function that :mod:`npcompile.ops.trials` does not name may search or iterate without end on
 made-up numbers, so nothing runs it while a function is traced.  The first call of a kind is made by
@@ -53,7 +53,8 @@ _seen: dict[object, Observation | Refusal] = {}
 def predict(
     t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Shape:
-    """What a call gives, as its first real call has shown.
+    """Predicts the kind of a call's result from the first real call with arguments of the same
+    kinds.
 
     Raises
     ------

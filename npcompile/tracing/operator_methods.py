@@ -90,8 +90,8 @@ def unary(t: Tracer, symbol: str, value: Value, on_stack: bool) -> Value | None:
 def called(
     t: Tracer, value: Value, name: str, *args: Value, on_stack: bool = False
 ) -> Value | None:
-    """What a special method gives, None if the value's class has none that is written in Python.
-    ``on_stack``: that goes on the stack, nothing else is done."""
+    """Calls a special method that is written in Python; None if the value's class has none.
+    ``on_stack``: the result goes on the stack, and nothing else is done with it."""
     if is_model(value):
         return traced_containers.special(t, value, name, *args)
     if not is_of_user(value) or not _has(value, name):
@@ -153,7 +153,8 @@ def _concerns(left: Value, right: Value) -> bool:
 def _union(
     t: Tracer, symbol: str, names: tuple[str, str], left: Value, right: Value, on_stack: bool
 ) -> Value:
-    """What the first method says that knows what to do."""
+    """Calls the two operands' methods in the order of the language until one does not return
+    NotImplemented."""
     first, second = python_class(left), python_class(right)
     tries = [(left, names[0], right), (right, names[1], left)]
     if first is second and symbol not in _COMPARISONS:
@@ -185,7 +186,7 @@ def _has(value: Value, name: str) -> bool:
 def _try(
     t: Tracer, value: Value, name: str, args: tuple[Value, ...], on_stack: bool
 ) -> Value:
-    """What a method gives; NotImplemented if there is none."""
+    """Calls a method; NotImplemented if the class has none."""
     if not _has(value, name):
         return _NONE
     method = _method(t, value, name)

@@ -1,4 +1,4 @@
-"""What a function begins with: its arguments as values."""
+"""Makes a function's arguments values of the trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the result of a library function looks like, found by trying it out on small operands.
+"""Predicts results of library functions by calling them on small operands.
 
 Every size that the call depends on gets a small number of its own, so that the lengths in the
 result tell which sizes they are made of; several trials with other numbers and other contents tell
@@ -239,7 +239,7 @@ def _contents(shape: tuple[int, ...], dtype: np.dtype[Any], fill: str) -> Any:
 def predict(
     t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Shape:
-    """What a call of a function gives."""
+    """Predicts the kind of a call's result by calling the function on small samples."""
     name, function, problem = found.path, found.trial, "gives no result"
     assert function is not None
     for scheme in _SCHEMES[found.trusting :]:
@@ -264,7 +264,8 @@ def _both_rounds(trials: list[tuple[Sample, Any]]) -> bool:
 
 
 def _agreed(t: Tracer, name: str, trials: list[tuple[Sample, Any]]) -> Shape:
-    """What all trials tell; else those with various numbers, as real eigenvalues of such."""
+    """Describes the result on which all trials agree, or else the trials with random numbers (whose
+    eigenvalues, for example, are real)."""
     try:
         return _describe(t, name, [trial for trial, _ in trials], [r for _, r in trials])
     except Refused:

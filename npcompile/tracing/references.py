@@ -115,7 +115,8 @@ def touched(t: Tracer, frame: Frame) -> bool:
 
 
 def outside(t: Tracer, array: ArrayRef) -> list[Value]:
-    """What all others hold than the variables and the stack slots that are an array."""
+    """Lists the values that hold references other than the variables and stack slots that are the
+    array itself."""
     frame = t.frame
     following = frame.instruction.following if frame.instruction else 0
     live = frame.code.live_at(frame.block, following)
@@ -124,7 +125,7 @@ def outside(t: Tracer, array: ArrayRef) -> list[Value]:
 
 
 def everything(t: Tracer) -> Iterator[Value]:
-    """What is held where the instruction at hand begins or ends."""
+    """Yields all values that are reachable where the current instruction begins or ends."""
     frame = t.frame
     live: set[int] = set()
     if frame.instruction is not None:
@@ -134,7 +135,7 @@ def everything(t: Tracer) -> Iterator[Value]:
 
 
 def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]:
-    """What the live variables and the stacks of all frames hold."""
+    """Lists the values of live variables and of the stacks of all frames."""
     return [*_held(frame, state, live), *_elsewhere(t, frame)]
 
 
@@ -145,7 +146,7 @@ def _held(frame: Frame, state: State, live: set[int]) -> list[Value]:
 
 
 def _elsewhere(t: Tracer, frame: Frame) -> list[Value]:
-    """What closures, objects and the callers' frames hold."""
+    """Lists the values that closures, side effects and the callers' frames hold."""
     roots: list[Value] = [*frame.closure]
     roots += [obj for _, obj in t.effects.pending.values()]
     for outer in t.frames[:-1]:

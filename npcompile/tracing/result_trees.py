@@ -1,4 +1,4 @@
-"""What a function returns, and what a frame holds, as result trees."""
+"""Describes a function's result, and the contents of a frame, as result trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traces a function, once more for whatever an attempt has asked for."""
+"""Traces a function, and again for each specialization request of an attempt."""
 
 from __future__ import annotations
 
@@ -82,8 +82,8 @@ def trace(
 
 @record(frozen=False)
 class _Demands:
-    """What attempts have asked for: strings that are data; whether lists from outside were
-    ``opened``, to be read where they are.  ``plain``: neither may be."""
+    """The requests of earlier attempts: ``strings`` to be read as data, external lists to be
+    ``opened`` (read in place).  ``plain``: neither is allowed."""
 
     plain: bool = False
     strings: set[Source] = field(default_factory=set)

@@ -43,7 +43,7 @@ Attributes = dict[tuple[Source, Name], Static]  #: of objects from outside
 
 
 class SideEffects:
-    """What one trace has stored."""
+    """The stores of one trace to attributes and items of external objects."""
 
     def __init__(self, t: Tracer) -> None:
         self.t = t
@@ -52,7 +52,7 @@ class SideEffects:
         self.awaited: list[tuple[Static, Name]] = []  # what generators have looked at
 
     def load(self, target: Value, name: Name) -> Value | None:
-        """What an attribute has become; None: it is what it was."""
+        """The value that was stored under a name; None if the trace has not stored there."""
         if not isinstance(target, Static) or target.source is None:
             return None
         if self.t.generators.running:
@@ -171,7 +171,7 @@ class SideEffects:
         return held
 
     def looks(self, target: Value) -> None:
-        """What a list from outside holds is looked at."""
+        """Refuses to read an external list to which the trace has appended."""
         if self.load(target, MORE) is not None:
             assert isinstance(target, Static) and target.source is not None
             raise self.t.refuse(label(target.source), "has got items, and is looked at")
@@ -245,7 +245,7 @@ class SideEffects:
             self._begin(target, (key,), dicts.item(self.t, target, key))
 
     def result(self, tree: Tree) -> Tree:
-        """What the function returns, when all is stored."""
+        """The function's result tree, with the pending stores."""
         if not self.pending:
             return tree
         trees = [tree]
@@ -294,6 +294,7 @@ def is_plain(held: Any, name: str) -> bool:
 
 
 def ordinary(kind: type) -> bool:
-    """Whether what is stored as an attribute of such objects is what is read of them again."""
+    """Whether instances use ``object.__setattr__`` and ``object.__getattribute__``, so that an
+    attribute read returns the last store."""
     names = ("__setattr__", "__getattribute__")
     return all(inspect.getattr_static(kind, name) is getattr(object, name) for name in names)

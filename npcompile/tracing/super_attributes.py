@@ -69,7 +69,7 @@ FUNCTIONS[super] = _super
 
 
 def _next(t: Tracer, after: Value, receiver: Value, name: str) -> tuple[Value, bool]:
-    """What ``super(after, receiver).name`` finds, and whether the receiver is its first
+    """Looks up ``super(after, receiver).name``; and whether the receiver becomes its first
     argument."""
     kind, place = _class(t, receiver)
     order = kind.__mro__

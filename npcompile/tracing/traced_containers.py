@@ -39,7 +39,7 @@ def is_attribute(t: Tracer, value: Value, name: str) -> bool:
 
 
 def method(t: Tracer, value: Value, name: str) -> Value:
-    """What a program finds as a method: the real container's own; a model its helpers, too."""
+    """Finds a container's method by name; code of the polyfills also finds their helpers."""
     kind = python_class(value)
     if not callable(getattr(kind, name, None)) and not inside(t):
         raise t.refuse(f".{name}", f"of {described(value)} is left to Python")

@@ -52,7 +52,8 @@ class Iterations:
 
 
 def iterations(t: Tracer, iterator: Iterator) -> Iterations:
-    """What a loop over the rest of an iterator runs over; refuses what must be known now."""
+    """Describes the iterations of a loop over the rest of an iterator; refuses iterators whose
+    state must be known while tracing."""
     found = bounds(t, iterator)
     if found is None:
         count = length(t, iterator)

@@ -49,7 +49,7 @@ _NUMBERS = {**PYTHON, np.float64: Scalar(FLOAT, "np"), np.int64: Scalar(INT, "np
 
 
 def kind_of(held: Iterable[Any]) -> Kind | None:
-    """What kind of items a list holds; None: not one that can be read."""
+    """The kind of a list's items; None if machine code cannot read them in place."""
     classes = set(map(type, held))
     if classes == {int, float}:
         return frozenset((_NUMBERS[int], _NUMBERS[float]))
@@ -74,7 +74,7 @@ def _tuple(held: list[tuple[Any, ...]]) -> Kind | None:
 
 
 def opened(t: Tracer, held: list[Any], source: Source, item: Fetched) -> HeapObject:
-    """What stands for a list from outside."""
+    """Makes the traced list that reads an external list in place, with its guards."""
     t.inputs.guard(source, "type", list)
     _guard(t, held, source, item)
     if not isinstance(source, Arg):

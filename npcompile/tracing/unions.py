@@ -106,7 +106,7 @@ def _unbound(value: Value) -> TaggedUnion | None:
 
 
 def _parts(value: Value, heap: dict[Storage | HeapObject, Any]) -> tuple[Value, ...]:
-    """What a value is made of, as an operator sees it."""
+    """The values that a value consists of, as an operator sees it."""
     match value:
         case Sequence(items):
             return items

@@ -521,7 +521,7 @@ def as_array(t: Tracer, g: Vector) -> ArrayRef:
 
 
 def beside(t: Tracer, value: Value, other: Value) -> Value:
-    """What an array takes a value for that it is computed with, or given: a list for an array."""
+    """Converts a list operand beside an array to an array."""
     held = t.heap.get(value) if isinstance(value, HeapObject) else None
     if isinstance(held, Vector) and isinstance(other, ArrayRef):
         return as_array(t, held)

@@ -531,7 +531,7 @@ def own(name: str, text: Callable[[], str]) -> bytes:
 
 
 def kept(key: tuple[object, ...], make: Callable[[], Made]) -> Made:
-    """What was made in an earlier process, or else is made now and kept."""
+    """Loads a record of an earlier process, or makes it and stores it."""
     store, name = DiskCache(), fingerprint(*key).encode()
     found = store.get(name)
     if found is not None:

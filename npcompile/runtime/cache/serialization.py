@@ -103,7 +103,8 @@ class PlainEncoder:
         return "\n".join(self._nodes)
 
     def elsewhere(self, value: Any) -> Any:
-        """What ``seen`` of :func:`read` gets instead of a value; None: the value is written."""
+        """An object to pass to ``seen`` of :func:`read` in place of the value; None: the value
+        itself is written."""
         return None
 
     def name(self, value: Any) -> str | None:

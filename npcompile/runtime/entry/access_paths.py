@@ -39,7 +39,7 @@ class MethodStep:
     holds: Callable[[], bool]
 
     def words(self) -> Iterator[VersionTag]:
-        """What shows that it stays and does what it did."""
+        """Yields the version tags that change when the class or the method does."""
         if not self.holds():
             raise Unwatchable("a class has got another method")
         yield version_tags.of_class(self.kind)
@@ -158,7 +158,7 @@ class Steps:
 
 
 def _of_class(kind: type, name: str) -> Any:
-    """What a class, or one that it inherits from, has under a name."""
+    """Looks up a name in a class and its bases, without running descriptors."""
     return inspect.getattr_static(kind, name, _MISSING)
 
 

@@ -409,10 +409,9 @@ class _Entry:
         w.label(on)
 
     def _undo(self, kept: str, restore: Callable[[], None]) -> None:
-        """Where flags count and nothing was changed, or what was is ``kept``, the call is left as
-        if it had not begun; so it is where a call raised, whose exception comes again: what stands
-        before it may not have been computed yet.
-        """
+        """Emits the exit that undoes the call: if nothing was changed, or the changes are ``kept``
+        in the journal, and a flag that counts was raised.  A call that raised is undone too: Python
+        raises its exception again, after the statements before it."""
         w = self.writer
         on, ask, some, error, undo = (w.name("L") for _ in range(5))
         failed = able = w.add("icmp eq", "i64", self.status, RAISED)
@@ -458,7 +457,7 @@ class _Entry:
     # ---------------------------------------------------------- ways out
 
     def _exit(self, format_: str, code: int | str, flags: int | str, what: str) -> str:
-        """What ``exit`` makes of the call."""
+        """Emits a call of ``exit``; its result is the call's."""
         return self._call(EXIT, format_, f"i64 {code}, i32 {flags}, {what}, ")
 
     def _call(self, slot: int, format_: str, more: str = "") -> str:

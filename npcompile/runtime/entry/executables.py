@@ -1,4 +1,4 @@
-"""What runs, and how it leaves."""
+"""Executables, and the exception by which they are left."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Executable:
 
     @property
     def program(self) -> Program:
-        """What it runs; without statements if another process has compiled it."""
+        """The program that it runs; without statements if another process has compiled it."""
         return self.whole()
 
     @unseen

@@ -38,7 +38,7 @@ from npcompile.runtime.unsafe.version_tags import Unwatchable, VersionTag
 
 @record
 class Roots:
-    """What sources lead back to, other than arguments: the function itself, and methods of
+    """The objects at which sources begin other than arguments: the function itself, and methods of
     arguments' classes."""
 
     function: types.FunctionType
@@ -198,7 +198,7 @@ def _root(source: Source) -> Source:
 
 
 def value_of(source: Source | None, roots: Roots) -> Any:
-    """What a source that no argument but an object's methods is part of stands for now."""
+    """Evaluates a source that begins at no argument."""
     try:
         return _value_of(source, roots)
     except _match.ABSENT as error:  # in a function made anew of the same code

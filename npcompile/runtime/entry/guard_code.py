@@ -92,7 +92,7 @@ class SizeEvaluator:
 
 @record
 class ArrayValue:
-    """What was read of an array; ``strides`` count elements, None: C-contiguous."""
+    """The fields of an array as LLVM values; ``strides`` count elements, None: C-contiguous."""
 
     data: str
     dims: tuple[str, ...]

@@ -152,7 +152,7 @@ EXISTENCE = ("present", "absent")
 
 
 def parts_of(function: FunctionType) -> tuple[Any, ...]:
-    """What makes a function do what it does, apart from globals and closure."""
+    """The parts of a function that determine its behaviour, apart from globals and closure."""
     return (function.__code__, function.__defaults__, function.__kwdefaults__)
 
 
@@ -225,7 +225,7 @@ class _GuardWriter:
 
 
 def fetch(source: Source | None, bound: dict[str, Any], function: FunctionType) -> Any:
-    """What a source holds in a call."""
+    """Evaluates a source for the arguments of a call."""
     match source:
         case None:
             return function

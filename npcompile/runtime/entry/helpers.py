@@ -1,4 +1,4 @@
-"""What entries do about floating-point flags, and constants that they share."""
+"""Handling of floating-point flags in entries, and constants that entries share."""
 
 from __future__ import annotations
 

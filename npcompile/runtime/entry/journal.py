@@ -1,4 +1,4 @@
-"""What written arguments held when a call began, so that it can be run again.
+"""Keeps the contents that written arguments had when a call began, so that it can be run again.
 
 Floating-point flags do not tell which of several operations raised them: only Python, running the
 function from its start, warns at the very lines.  After a write that needs what was there before.

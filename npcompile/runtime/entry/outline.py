@@ -1,4 +1,4 @@
-"""What is left of a trace when its code has been made: all that calls must know of it."""
+"""The outline of a trace: all that calls need to know of it once its code is made."""
 
 from __future__ import annotations
 

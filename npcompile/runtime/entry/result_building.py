@@ -1,4 +1,4 @@
-"""What turns the leaves of a result into one, where machine code does not."""
+"""Builds results from their leaves, where machine code does not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def native(result: Result, among: type = tuple) -> bool:
 
 
 def builder(result: Result) -> Callable[[tuple[Any, ...]], Any] | None:
-    """What makes a result of its leaves where machine code does not; None: not needed."""
+    """Makes the function that builds a result from its leaves; None if machine code builds it."""
     if native(result):
         return None
     from npcompile.graph.ir import OneOf  # most results are plain
@@ -64,8 +64,8 @@ def builder(result: Result) -> Callable[[tuple[Any, ...]], Any] | None:
 def _picked(
     result: Result, first: int, one_of: type
 ) -> tuple[Callable[[tuple[Any, ...]], Any], int]:
-    """What takes such a result from all leaves, of which its own begin at a place, and where those
-    end."""
+    """Makes a function that picks a result from all leaves, of which its own begin at ``first``;
+    and the place after its last leaf."""
     if not isinstance(result, ItemsResult):
         return itemgetter(first), first + 1
     if result.kind is one_of:

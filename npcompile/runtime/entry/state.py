@@ -36,9 +36,9 @@ _NEVER = 0xA5A5A5A5A5A5A5A5  # neither an address nor a version
 
 @record
 class LeafPlace:
-    """Where a leaf is found: an argument (keywords count on), the memory that such a tensor lends,
-    a variable of the state, or an object that a step has read; or the address of what is at such a
-    place as steps name them."""
+    """The place of a leaf: an argument (keywords count on), the memory that a tensor lends, a
+    variable of the state, an object that a step has read; or the address of the object at such a
+    place."""
 
     kind: str  # "argument", "lent", "variable", "read" or "address"
     index: int

@@ -1,4 +1,4 @@
-"""What calls have in common that are left to Python for the same reason."""
+"""Keys of calls that are left to Python for the same reason."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def placed(refusal: Refusal, function: FunctionType, place: int) -> Refusal:
 
 
 def call_kind(bound: dict[str, Any], exact: bool, items: bool = True) -> object:
-    """What a refusal is remembered by: types and layouts, or (``exact``) sizes and values too;
-    ``items``: the types of lists' items, too."""
+    """The key under which a refusal is remembered: types and layouts, or (``exact``) sizes and
+    values too; ``items``: with the types of lists' items."""
 
     def one(value: Any) -> object:
         if type(value) is np.ndarray:

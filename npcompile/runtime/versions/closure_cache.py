@@ -1,4 +1,4 @@
-"""What was compiled for a nested function, kept for the next one of the same code.
+"""Keeps the versions of a nested function for the next function of the same code.
 
 A function inside another is made anew whenever that one runs; the earlier one is mostly gone by
 then, and nobody can call its machine code any more.  So the next one takes over its versions: only
@@ -46,7 +46,7 @@ _LASTING = (
 
 
 def kind(function: FunctionType, config: Config) -> object | None:
-    """What functions must have in common to take over from each other; None: they never do."""
+    """The key that functions share which may use each other's versions; None: they never do."""
     code = function.__code__
     if not code.co_flags & inspect.CO_NESTED:
         return None

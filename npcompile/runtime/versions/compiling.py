@@ -1,4 +1,4 @@
-"""How a version is made: traced, lowered and linked, or found where an earlier process kept it."""
+"""Makes versions: traced, lowered and linked, or loaded where an earlier process kept one."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class Compiler:
         return (wired, True) if wired is not None else (guard_binding.leafwise(traced), False)
 
     def _key(self, bound: dict[str, Any]) -> bytes | None:
-        """What versions for these arguments are remembered by."""
+        """The disk cache's key of versions for these arguments; None if they are not kept."""
         if not self.config.cache or self.walked:
             return None
         kinds = (self.start, call_kind(bound, exact=False))

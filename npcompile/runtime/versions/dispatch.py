@@ -393,7 +393,7 @@ class Dispatcher:
         return taker.look(why, longest, args, kwargs, timed)
 
     def _forwarder(self) -> Forwarder | None:
-        """What takes calls that need not be looked at."""
+        """The entry that passes calls straight to the plain function, if they need no dispatch."""
         if self.left.wanting and self.start is None:
             self.left.begin(self.function, in_python)
             self.on_version()

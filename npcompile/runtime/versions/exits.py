@@ -1,4 +1,4 @@
-"""How a call goes on that has left compiled code: in Python, in the middle of its function."""
+"""Continues calls that have left compiled code: in Python, in the middle of their function."""
 
 from __future__ import annotations
 

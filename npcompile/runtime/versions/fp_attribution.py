@@ -86,7 +86,7 @@ def messages(graph: Graph) -> tuple[Message, ...]:
 
 
 def _letters(graph: Graph, node: Node) -> str:
-    """What an operation can raise that is heard: all, if nothing is known of it."""
+    """The audible flags that an operation can raise: all, if nothing is known of it."""
     types = [found.type for found in (node, *node.args)]
     inexact = any(isinstance(t, (Array, Scalar)) and t.dtype.kind in "fc" for t in types)
     found = raises(node)

@@ -1,4 +1,4 @@
-"""From a trace to a program and its outline: what only compiling needs."""
+"""Lowers a trace to a program and its outline; only compiling needs it."""
 
 from __future__ import annotations
 

@@ -177,7 +177,8 @@ def store() -> DiskCache:
 def machine_code(
     text: str, target: cpu.Target, optimise: tuple[str, ...], config: Config, watch: Stopwatch
 ) -> tuple[bytes, bytes]:
-    """What the object of a text is kept by, and the object, from the disk cache if it is there."""
+    """The cache key of a module's text and its object code, compiled unless the disk cache has it.
+    """
     key = _key(text, target, optimise)
     if not config.cache:
         code = cpu.compile(text, target, optimise)
@@ -197,7 +198,7 @@ def machine_code(
 
 
 def _key(text: str, target: cpu.Target, optimise: tuple[str, ...]) -> bytes:
-    """What machine code is kept by.
+    """The cache key of machine code.
 
     The text says everything: what was traced, with every static value, callee and offset.  So an
     object can't be stale; what compiles it is the rest of the key.

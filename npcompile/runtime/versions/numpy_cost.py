@@ -1,4 +1,4 @@
-"""What NumPy and Python would take for a graph, estimated without a clock."""
+"""Estimates, without a clock, the time that NumPy and Python would take for a graph."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ class ContinuationParameters(Parameters):
 
 
 class Continuation(Dispatcher):
-    """What comes after a place in a function."""
+    """Dispatches the rest of a function from one place on."""
 
     start: ResumePoint
     limit = CONTINUED
@@ -113,7 +113,7 @@ class Continuation(Dispatcher):
 def broken_off(
     version: Version, left: Left, way_out: Exit, withdraw: Callable[[], None]
 ) -> GraphBreak:
-    """What a compiled region left behind; ``withdraw`` forgets its version."""
+    """Makes the graph break at which a compiled region ended; ``withdraw`` forgets its version."""
     (frame,) = way_out.frames
     held = iter(left.held)
     local = {name: next(held) for name, _ in frame.local}
@@ -246,7 +246,7 @@ class Continuations:
 
 
 def _unfolded(value: Any, args: list[Any]) -> Slot | None:
-    """What stands for a stack slot, whose parts become arguments; None if it can't be told."""
+    """Describes a stack slot and adds its parts to ``args``; None if it cannot be taken apart."""
     if not hasattr(value, "__next__"):
         args.append(value)
         return "value"

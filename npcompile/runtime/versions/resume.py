@@ -309,7 +309,8 @@ def _slots(code: CodeType) -> list[str]:
 
 
 def _enter(code: CodeType) -> bytes:
-    """What CPython expects at the start: closures, then cells, then RESUME."""
+    """The bytecode that CPython expects at the start of a function: closures, then cells, then
+    RESUME."""
     slots = _slots(code)
     cells = (_emit("MAKE_CELL", slots.index(name)) for name in code.co_cellvars)
     return _emit("COPY_FREE_VARS", len(code.co_freevars) + 1) + b"".join(cells) + _emit("RESUME")

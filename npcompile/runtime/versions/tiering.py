@@ -1,4 +1,4 @@
-"""Whether Python is faster, found out on the calls themselves.
+"""Measures, on the calls themselves, whether Python is faster than a version.
 
 Some versions need Python around them: arguments that are looked at there, or graph breaks.  Where
 such a call does little, the plain function is faster.  Both give the same bits, so calls may take
@@ -69,9 +69,9 @@ class TierProfile:
     def note(
         self, python: bool, seconds: float, busy: float, graph_breaks: int = 0, outside: float = 0.0
     ) -> None:
-        """What a call took, with so many graph breaks, in which it was so long ``outside`` of
-        machine code; the smaller times count, others were disturbed.
-        ``busy``: seconds that its thread has run, which tell a long call from a disturbed one."""
+        """Records the time of a call, with its number of graph breaks and the seconds ``outside``
+        of machine code; only the smaller times count, since others were disturbed. ``busy``:
+        seconds that its thread has run, which tell a long call from a disturbed one."""
         if self.lost:
             long = busy > self.longest
             self._longer = self._longer + 1 if long else max(self._longer - DISTURBED, 0.0)

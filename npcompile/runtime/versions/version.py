@@ -156,7 +156,7 @@ class Version:
         return self.executable(args if self.direct else leaves)
 
     def log(self, name: str) -> None:
-        """What was made for a function of this name."""
+        """Logs the stages, guards, fusion and kernels of this version."""
 
         def kernels() -> str:
             from npcompile.program.show import show

@@ -49,8 +49,8 @@ PARTS = 4
 
 @record
 class Linked:
-    """What machine code needs to become a version: ``objects`` and ``routines`` as they were
-    emitted, and the ``key`` of the machine code itself."""
+    """The data that machine code needs to become a version: ``objects`` and ``routines`` as they
+    were emitted, and the ``key`` of the machine code itself."""
 
     signature: Signature
     result: Result

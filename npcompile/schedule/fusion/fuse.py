@@ -1,4 +1,4 @@
-"""Which kernels run together.
+"""Chooses the kernels that run together.
 
 Loops go inside blocks of rows where they can; what reads neighbouring rows sweeps; the other
 kernels over the same rows share a loop over blocks.

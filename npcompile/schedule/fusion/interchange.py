@@ -160,7 +160,8 @@ def _write(facts: Facts, loop: For, group: FusedRows, members: dict[Kernel, RowM
 
 
 def _step_bytes(facts: Facts, members: dict[Kernel, RowMember]) -> Size:
-    """What a row touches in one iteration, by lines of the cache where rows are apart."""
+    """The bytes that a row touches in one iteration, counted in cache lines where rows are apart.
+    """
     found: dict[Buffer, Size] = {}
     for kernel, member in members.items():
         for touch in touches(facts, kernel, member.axis, member.width):

@@ -127,7 +127,7 @@ class Ahead:
 
 
 def _on_row(kernel: Kernel, member: SkewedMember, row: Size) -> Kernel:
-    """What a member does for one of its rows."""
+    """A member's kernel for one of its rows."""
     axis = member.axis
     assert axis is not None
     axes = list(kernel.axes)

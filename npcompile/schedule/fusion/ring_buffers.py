@@ -149,8 +149,8 @@ def _axis(facts: Facts, buffer: Buffer, row: Size) -> int | None:
 
 def _margins(group: SkewedGroup, geometries: Set[Buffer], changed: Set[Buffer],
              old: list[Reach | None]) -> list[Margins] | None:
-    """What each member computes beyond a part; None where one reads what others have left in other
-    rows than those that it changes: parts do not wait for each other."""
+    """The rows that each member computes beyond its part (the halo); None where a member reads a
+    buffer that changes at other rows than it writes, since parts do not wait for each other."""
     needs = dict.fromkeys(geometries, (0, 0))  # rows of each that later members read
     found: list[Margins] = []
     for member, reach in zip(reversed(group.members), reversed(old), strict=True):
@@ -267,7 +267,7 @@ class _RollingWriter:
 
     def _members(self, geometries: dict[Buffer, RingBuffer], halo: Halo, parts: Size,
                  block: Size) -> list[Statement]:
-        """What the members do in a step."""
+        """The statements of the members for one step of the sweep."""
         begin, body = _size(self.part) * halo.width, list[Statement]()
         base = begin + _size(self.base)
         for k, (margins, lag) in enumerate(self._margins()):

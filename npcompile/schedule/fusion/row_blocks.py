@@ -37,7 +37,7 @@ from npcompile.program.ir import (
     Value,
 )
 from npcompile.schedule.memory.allocate import touched
-from npcompile.schedule.memory.memories import HeapObject, quotient, span, split
+from npcompile.schedule.memory.memories import Section, quotient, span, split
 
 #: bytes that the rows of a block touch, so that the next block finds room beside it in the nearest
 #: cache, and most that its least rows may
@@ -80,7 +80,7 @@ class RowMember:
 
 @record(frozen=False)
 class Fusion:
-    """What fusing needs and leaves.
+    """The facts that fusion needs, and its products.
 
     ``uses`` counts the program's statements that touch a buffer, and what comes after it;
     ``inside`` are symbols that get their values in the program.  ``front`` is to be run before
@@ -348,7 +348,8 @@ def as_rows(
 def touches(
     facts: Facts, kernel: Kernel, axis: int, width: Size, loops: tuple[For, ...] = ()
 ) -> Iterator[RowAccess]:
-    """What a row of a kernel touches, in all iterations of the loops around it."""
+    """Yields the memory that a row of a kernel touches, in all iterations of the loops around it.
+    """
     extents = [a.extent for a in kernel.axes]
     extents[axis] = width
     varies = {name for extent in extents for name in symbols(extent)}
@@ -372,10 +373,10 @@ def touches(
 
 
 def _periodic(
-    facts: Facts, box: HeapObject, step: Size, rows: Size
+    facts: Facts, box: Section, step: Size, rows: Size
 ) -> tuple[tuple[Size, Size], Size] | None:
-    """What a heap object covers from each multiple of a period on, and the period, if that is such
-    that all rows lie within one."""
+    """The range that a section covers in each period, and the period, if all rows lie within one
+    period."""
     offset, extents, steps = box
     for period in dict.fromkeys(s if facts.prove("<", 0, s) else -s for s in steps if s != 0):
         kept = [k for k, s in enumerate(steps) if quotient(s, period) is None]
@@ -389,10 +390,10 @@ def _periodic(
 
 
 def _in_turns(
-    facts: Facts, box: HeapObject, loops: tuple[For, ...], named: set[Symbol]
-) -> HeapObject | None:
-    """What a heap object covers in all iterations of loops, the outermost first; None where the
-    iteration shows otherwise than by a distance."""
+    facts: Facts, box: Section, loops: tuple[For, ...], named: set[Symbol]
+) -> Section | None:
+    """The section that is covered in all iterations of loops, the outermost first; None if the
+    iteration shifts it by no fixed distance."""
     offset, extents, steps = box
     for loop in reversed(loops):
         if loop.symbol in named or loop.step not in (1, -1):

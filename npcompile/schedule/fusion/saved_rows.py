@@ -33,7 +33,7 @@ class Reach:
 
 
 def reaches(group: SkewedGroup, changed: Set[Buffer]) -> list[Reach | None]:
-    """What each member reads of the contents that changed buffers had before the sweep."""
+    """The rows at which each member reads the old contents of buffers that the sweep changes."""
     found: list[Reach | None] = []
     overwritten: set[Buffer] = set()
     for member in group.members:

@@ -180,7 +180,7 @@ class Dependences:
         return any(name in self.ranges for name in atom.symbols)
 
     def _reach(self, atom: Atom) -> Range | None:
-        """What an atom stays between in all iterations of all loops."""
+        """The bounds of an atom over all iterations of all loops."""
         if isinstance(atom, Symbol):
             return self.ranges[atom]
         left, right = self.extremes(atom.left), self.extremes(atom.right)

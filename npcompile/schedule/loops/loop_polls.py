@@ -34,7 +34,7 @@ def _without(statement: Statement) -> Statement:
 
 
 def held(loop: For | While, exits: Sequence[Exit]) -> Iterator[Buffer]:
-    """What the edge of a loop hands to Python, and what that is computed from."""
+    """Yields the buffers that the edge of a loop hands to Python, and their operands."""
     if loop.edge is not None:
         for result in exits[loop.edge.number].held():
             yield from result_buffers(result)

@@ -130,7 +130,7 @@ def _recurrences(loop: For) -> list[tuple[int, Load]]:
 
 
 def _loaded_before(loop: For, number: int, store: Store) -> Load | None:
-    """What loads the element that the iteration before stored, if nothing else changes the
+    """The load of the element that the iteration before stored, if no other statement changes the
     array."""
     buffer = store.buffer
     if buffer.kind == "scalar" or store.mask is not None or store.by is not None or store.at.part:

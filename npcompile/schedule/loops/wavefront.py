@@ -196,8 +196,8 @@ def is_free(statement: Statement, exits: Sequence[Exit]) -> bool:
 
 
 def _pays(inner: For) -> bool:
-    """Whether iterations wait for what those before have made, and for nothing else: branches that
-    choose what to load or store are foretold worse where those of two rows alternate."""
+    """Whether two rows at a time gain: if iterations wait for values of earlier ones, and no branch
+    chooses a load or store (such branches are predicted worse if two rows alternate)."""
     exposed = Exposed()
     exposed.block(inner.body)
     kernels = [s for s in flat(inner.body) if isinstance(s, Kernel)]

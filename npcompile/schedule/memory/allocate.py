@@ -135,7 +135,8 @@ class _Block:
     def _in_arms(
         self, statement: Statement, mine: list[Buffer], gone: list[Buffer]
     ) -> tuple[list[Buffer], list[Buffer]]:
-        """What both arms of a branch make for others, and what they free."""
+        """The temporaries of a branch that its arms allocate themselves, and those that they free.
+        """
         if not self.arms or not isinstance(statement, If):
             return [], []
         begun, ended = ([b for b in some if b.kind == "temp"] for some in (mine, gone))

@@ -82,8 +82,8 @@ class BufferView:
 
 @record
 class Footprint:
-    """What a loop nest touches: ``offset + sum(steps[k] * axis k)`` for all its axes; ``by``: and a
-    value of the nest further on."""
+    """The elements that a loop nest touches: ``offset + sum(steps[k] * axis k)`` for all its axes;
+    ``by``: plus the value of the nest with that number."""
 
     memory: Memory
     offset: Size
@@ -112,11 +112,12 @@ def overlap(facts: Facts, a: BufferView, b: BufferView) -> bool:
     return not disjoint(facts, (a.offset, a.shape, a.strides), (b.offset, b.shape, b.strides))
 
 
-HeapObject = tuple[Size, tuple[Size, ...], tuple[Size, ...]]
+#: offset, lengths and steps of strided elements of a memory (a regular section)
+Section = tuple[Size, tuple[Size, ...], tuple[Size, ...]]
 Span = Union[tuple[Size, Size], None]
 
 
-def disjoint(facts: Facts, a: HeapObject, b: HeapObject) -> bool:
+def disjoint(facts: Facts, a: Section, b: Section) -> bool:
     """Whether it is proved that two strided boxes (offset, lengths, steps) have no element in
     common: one ends before the other begins, or does so within each row."""
     if a == b:
@@ -142,8 +143,8 @@ def _apart(facts: Facts, first: Span, second: Span, period: Size | None) -> bool
     )
 
 
-def _within(box: HeapObject, period: Size) -> HeapObject:
-    """What is left of a heap object without the axes that step by multiples of a period."""
+def _within(box: Section, period: Size) -> Section:
+    """A section without the axes that step by multiples of a period."""
     offset, lengths, steps = box
     left = [k for k, step in enumerate(steps) if quotient(step, period) is None]
     return offset, tuple([lengths[k] for k in left]), tuple([steps[k] for k in left])
@@ -186,8 +187,8 @@ def split(size: Size, by: Size) -> tuple[Size, Size]:
     return whole, size - whole * by
 
 
-def span(facts: Facts, box: HeapObject) -> Span:
-    """The lowest and the highest element of a heap object that is not empty."""
+def span(facts: Facts, box: Section) -> Span:
+    """The lowest and the highest element of a section that is not empty."""
     low, lengths, steps = box
     high = low
     for length, step in zip(lengths, steps):

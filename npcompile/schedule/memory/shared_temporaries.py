@@ -77,6 +77,6 @@ class SharedMemory:
         }
 
     def _form(self, buffer: Buffer) -> object:
-        """What temporaries that share memory have in common."""
+        """The key of temporaries that may share memory: dtype, shape and strides."""
         norm = self.facts.norm
         return buffer.dtype, tuple(map(norm, buffer.shape)), tuple(map(norm, buffer.strides))

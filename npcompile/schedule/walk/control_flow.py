@@ -249,8 +249,8 @@ def _leave(s: Scheduler, node: Node, homes: list[BufferView]) -> None:
 
 
 def _finish(s: Scheduler, region: Region) -> None:
-    """Before the results: computes what nobody needs but what raises floating-point flags, or keeps
-    it if it was stored for others that nobody needs."""
+    """Computes, before the results of a region, the nodes of which only the floating-point flags
+    are needed."""
     s.now = s.demand.end[region] - 1
     s.flagged.update([s.materialise(node).memory for node in s.demand.idle[region]])
 

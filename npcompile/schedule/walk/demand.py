@@ -1,4 +1,4 @@
-"""What is needed when: positions, last uses and what a value costs to compute again."""
+"""Positions, last uses and recomputation costs of nodes."""
 
 from __future__ import annotations
 
@@ -142,8 +142,8 @@ class Demand:
                 self._used[value].append(_Use(None, inside or node.regions[0], here, around))
 
     def _idle(self, region: Region) -> Iterator[Node]:
-        """What nobody needs but for the floating-point flags, which it raises when the region ends
-        at the latest."""
+        """Yields the nodes of which only the floating-point flags are needed; the flags are raised
+        when the region ends, at the latest."""
         idle = set[Node]()
         for node in reversed(region.nodes):
             users = {use.user for use in self._used[node]} - {None}

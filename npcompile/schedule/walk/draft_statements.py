@@ -26,8 +26,8 @@ Operand = tuple[BufferView, np.dtype, str]
 
 @record(eq=False)
 class Exchange:
-    """Brings what ``source`` holds, which nobody needs there any more, into ``target``: if both
-    are ours, they change places; else ``copy`` copies it."""
+    """Moves the contents of ``source``, which are not needed there any more, to ``target``: the
+    buffers are exchanged if the program owns both, else ``copy`` copies them."""
 
     source: Memory
     target: Memory

@@ -166,7 +166,8 @@ def _packed(s: Scheduler, operand: Node, order: Order) -> Iterator[None]:
 
 
 def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
-    """What the nest computes: the operand's elements, or only loads of it."""
+    """Collects the work of the nest: the operand's elements are computed in it, or loaded if they
+    are stored before."""
     extents = s.shape(operand)
     work = s.collect(extents, [operand])
     if operand in s.place:
@@ -187,7 +188,7 @@ def _collect(s: Scheduler, node: Node, operand: Node, order: Order) -> Work:
 
 
 def narrow(s: Scheduler, node: Node) -> Node:
-    """What to store of a value: if it is a narrower one in a wider type, that one."""
+    """The node to store for a value: the narrower operand if the value is a widening cast."""
     if node.op != "cast" or node in s.returned or s.seen(node):
         return node
     arg = node.args[0]

@@ -1,4 +1,4 @@
-"""What a function returns, and what a failed check hands to Python: memory for each object."""
+"""Takes memory for the objects that a function returns or a failed check hands to Python."""
 
 from __future__ import annotations
 
