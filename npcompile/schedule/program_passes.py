@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any
 
 from npcompile.core.facts import Facts
+from npcompile.core.paths import import_path
 from npcompile.core.records import field, record
 from npcompile.core.sizes import Symbol
-from npcompile.program.ir import Buffer, Exit, Result, Statement
+from npcompile.program.ir import Buffer, Exit, For, If, Result, Statement, While
 from npcompile.program.verify import result_buffers
-from npcompile.schedule.fusion.fuse import fuse
-from npcompile.schedule.loops.extreme_unrolling import Extremes
-from npcompile.schedule.loops.parallel_loops import Independent, reads
-from npcompile.schedule.loops.scalar_replacement import ScalarReplacement
-from npcompile.schedule.loops.small_kernels import unrolled
-from npcompile.schedule.loops.vector_loops import Raised
-from npcompile.schedule.loops.wavefront import Wavefronts
-from npcompile.schedule.memory.allocate import allocate, touched
-from npcompile.schedule.memory.shared_temporaries import SharedMemory
+from npcompile.schedule.memory.allocate import reads, touched
+
+if TYPE_CHECKING:
+    from npcompile.schedule.fusion.row_blocks import Fusion
+    from npcompile.schedule.loops.extreme_unrolling import Extremes
+    from npcompile.schedule.loops.parallel_loops import Independent
+    from npcompile.schedule.loops.scalar_replacement import ScalarReplacement
+    from npcompile.schedule.loops.vector_loops import Raised
+    from npcompile.schedule.loops.wavefront import Wavefronts
+    from npcompile.schedule.memory.shared_temporaries import SharedMemory
 
 Body = tuple[Statement, ...]
 
@@ -77,63 +80,68 @@ class Draft:
         self.smaller |= smaller or {}
 
 
-def _fuse(draft: Draft) -> Body:
-    body, fusion = fuse(draft.facts, draft.body, draft.kept, draft.together)
+def _fuse(draft: Draft, transform: Callable[..., tuple[list[Statement], Fusion]]) -> Body:
+    body, fusion = transform(draft.facts, draft.body, draft.kept, draft.together)
     draft.add(fusion.made, fusion.notes, fusion.smaller)
     return tuple(body)
 
 
-def _vectorize_loops(draft: Draft) -> Body:
-    loops = Raised(draft.touched())
+def _vectorize_loops(draft: Draft, transformer: type[Raised]) -> Body:
+    loops = transformer(draft.touched())
     body = loops.block(draft.body)
     draft.add(loops.made)
     return body
 
 
-def _replace_scalars(draft: Draft) -> Body:
-    replacement = ScalarReplacement()
+def _replace_scalars(draft: Draft, transformer: type[ScalarReplacement]) -> Body:
+    replacement = transformer()
     body = replacement.block(draft.body)
     draft.add(replacement.made)
     return body
 
 
-def _unroll(draft: Draft) -> Body:
-    return unrolled(draft.body)
+def _unroll(draft: Draft, transform: Callable[[Body], Body]) -> Body:
+    return transform(draft.body)
 
 
-def _parallelize(draft: Draft) -> Body:
-    loops = Independent(
+def _parallelize(draft: Draft, transformer: type[Independent]) -> Body:
+    loops = transformer(
         draft.facts, draft.exits, draft.touched(), draft.reads(), draft.carried)
     body = loops.block(draft.body)
     draft.add(loops.made, loops.notes)
     return body
 
 
-def _skew(draft: Draft) -> Body:
-    waves = Wavefronts(draft.facts, draft.exits, draft.reads())
+def _skew(draft: Draft, transformer: type[Wavefronts]) -> Body:
+    waves = transformer(draft.facts, draft.exits, draft.reads())
     body = waves.block(draft.body)
     draft.add(waves.made, waves.notes)
     return body
 
 
-def _unroll_extremes(draft: Draft) -> Body:
-    extremes = Extremes(draft.exits, draft.reads())
+def _unroll_extremes(draft: Draft, transformer: type[Extremes]) -> Body:
+    extremes = transformer(draft.exits, draft.reads())
     body = extremes.block(draft.body)
     draft.add(extremes.made)
     return body
 
 
-def _share_memory(draft: Draft) -> Body:
+def _share_memory(draft: Draft, transformer: type[SharedMemory]) -> Body:
     kept = {*draft.lasting, *draft.leaving()}
-    return SharedMemory(draft.facts, draft.local, draft.body, kept).block(draft.body)
+    return transformer(draft.facts, draft.local, draft.body, kept).block(draft.body)
 
 
-def _allocate(draft: Draft) -> Body:
-    return allocate(draft.body, draft.owned)
+def _allocate(draft: Draft, transform: Callable[..., Body]) -> Body:
+    return transform(draft.body, draft.owned)
 
 
 def everywhere(draft: Draft) -> bool:
     return True
+
+
+def has_loops(draft: Draft) -> bool:
+    """Whether the program may have loops; a statement of another kind holds none."""
+    return any(isinstance(statement, (For, While, If)) for statement in draft.body)
 
 
 def shares_loops(draft: Draft) -> bool:
@@ -141,32 +149,53 @@ def shares_loops(draft: Draft) -> bool:
     return draft.together
 
 
+def has_several(draft: Draft) -> bool:
+    """Whether there are statements that may share loops."""
+    return shares_loops(draft) and (len(draft.body) > 1 or has_loops(draft))
+
+
+def has_serial_loops(draft: Draft) -> bool:
+    return shares_loops(draft) and has_loops(draft)
+
+
 def has_threads(draft: Draft) -> bool:
-    return draft.threads
+    return draft.threads and has_loops(draft)
 
 
 @record
 class ProgramPass:
-    """``reason`` says why it stands where it does; ``where`` says for which programs it runs."""
+    """``run`` gives the statements by means of the function or class at the import path ``uses``,
+    whose module is imported when the pass first runs; ``reason`` says why it stands where it does;
+    ``where`` says for which programs it runs."""
 
     name: str
-    run: Callable[[Draft], Body]
+    run: Callable[[Draft, Any], Body]
+    uses: str
     reason: str
     where: Callable[[Draft], bool] = everywhere
 
 
+_FUSION, _LOOPS, _MEMORY = (f"npcompile.schedule.{room}." for room in ("fusion", "loops", "memory"))
 PASSES = (
-    ProgramPass("fusion", _fuse, "the other passes look at whole kernels"),
-    ProgramPass("vector loops", _vectorize_loops, "a loop that becomes a kernel has no iterations"),
-    ProgramPass("scalar replacement", _replace_scalars, "loops that are kernels carry nothing"),
-    ProgramPass("unrolling", _unroll, "small kernels in loops are statements from here on",
-                shares_loops),
-    ProgramPass("parallel loops", _parallelize, "dependences are those of the final statements",
-                has_threads),
-    ProgramPass("wavefronts", _skew, "only loops that are not parallel as they are", shares_loops),
-    ProgramPass("extremes", _unroll_extremes, "only loops that stay serial", shares_loops),
-    ProgramPass("shared memory", _share_memory, "no pass that follows makes temporaries"),
-    ProgramPass("allocation", _allocate, "memory is taken and freed around final statements"),
+    ProgramPass("fusion", _fuse, _FUSION + "fuse:fuse", "the other passes look at whole kernels",
+                has_several),
+    ProgramPass("vector loops", _vectorize_loops, _LOOPS + "vector_loops:Raised",
+                "a loop that becomes a kernel has no iterations", has_loops),
+    ProgramPass("scalar replacement", _replace_scalars,
+                _LOOPS + "scalar_replacement:ScalarReplacement",
+                "loops that are kernels carry nothing", has_loops),
+    ProgramPass("unrolling", _unroll, _LOOPS + "small_kernels:unrolled",
+                "small kernels in loops are statements from here on", has_serial_loops),
+    ProgramPass("parallel loops", _parallelize, _LOOPS + "parallel_loops:Independent",
+                "dependences are those of the final statements", has_threads),
+    ProgramPass("wavefronts", _skew, _LOOPS + "wavefront:Wavefronts",
+                "only loops that are not parallel as they are", has_serial_loops),
+    ProgramPass("extremes", _unroll_extremes, _LOOPS + "extreme_unrolling:Extremes",
+                "only loops that stay serial", has_serial_loops),
+    ProgramPass("shared memory", _share_memory, _MEMORY + "shared_temporaries:SharedMemory",
+                "no pass that follows makes temporaries"),
+    ProgramPass("allocation", _allocate, _MEMORY + "allocate:allocate",
+                "memory is taken and freed around final statements"),
 )
 
 
@@ -174,5 +203,5 @@ def run(draft: Draft) -> Draft:
     """The draft after all passes."""
     for step in PASSES:
         if step.where(draft):
-            draft.body = step.run(draft)
+            draft.body = step.run(draft, import_path(step.uses))
     return draft

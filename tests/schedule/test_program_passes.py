@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from npcompile.core.paths import import_path
 from npcompile.schedule import program_passes
+from npcompile.schedule.walk import scheduler
 
 
 def rows(x: np.ndarray) -> np.ndarray:
@@ -29,4 +31,9 @@ def test_a_program_is_right_without_any_pass(one, monkeypatch) -> None:
 def test_each_pass_has_a_name_and_a_reason() -> None:
     names = [p.name for p in program_passes.PASSES]
     assert len(set(names)) == len(names)
-    assert all(p.reason for p in program_passes.PASSES)
+    assert all(p.reason and callable(import_path(p.uses)) for p in program_passes.PASSES)
+
+
+def test_operations_are_scheduled_by_functions_that_exist() -> None:
+    for op in (*scheduler._HANDLERS, *scheduler._ELSEWHERE, "add"):
+        assert callable(scheduler._handler(op))

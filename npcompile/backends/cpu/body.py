@@ -6,9 +6,10 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from npcompile.backends.cpu import moves
 from npcompile.backends.cpu.kernels import kernel_functions
-from npcompile.backends.cpu.linalg.routine_calls import Routines
 from npcompile.backends.cpu.llvm.frame import DONE, RAISED, SHORT, FrameLayout
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots, bytes_of, fill
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64
@@ -26,6 +27,7 @@ from npcompile.backends.cpu.loops.registers import Registers, Use
 from npcompile.backends.cpu.loops.statements import Statements, scalar_loops
 from npcompile.backends.cpu.parallel import gil, parallel_for
 from npcompile.backends.cpu.parallel.parallel_cost import Company
+from npcompile.core.paths import import_path
 from npcompile.core.records import record
 from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
@@ -43,6 +45,10 @@ from npcompile.program.ir import (
     While,
 )
 
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.linalg.routine_calls import Routines
+
+ROUTINES = "npcompile.backends.cpu.linalg.routine_calls:Routines"
 ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
 
 
@@ -77,7 +83,8 @@ class _Body(Statements):
         self.frame, self.parallel = frame, parallel
         self.objects = Objects()
         self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
-        self.routines = Routines(self.slots, own)
+        self.own = own
+        self.routines: Routines | None = None  # a program without routines does not import them
         self.kernels = 0
         self.made: dict[Kernel, kernel_functions.KernelFunction] = {}  # in parallel loops
         self.optimise: list[str] = []
@@ -117,7 +124,7 @@ class _Body(Statements):
         scalar = scalar_loops(self.program.body)
         optimise = (*self.optimise, "body") if scalar else tuple(self.optimise)
         f.hasty = self.hasty(scalar)
-        routines = tuple(sorted(self.routines.used))
+        routines = () if self.routines is None else tuple(sorted(self.routines.used))
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise, routines)
 
     def leave(self, status: Value) -> None:
@@ -258,6 +265,8 @@ class _Body(Statements):
 
     def call(self, statement: RoutineCall | Call) -> None:
         if isinstance(statement, RoutineCall):
+            if self.routines is None:
+                self.routines = import_path(ROUTINES)(self.slots, self.own)
             self.routines.emit(statement)
         else:
             self.take_gil()

@@ -27,8 +27,9 @@ from npcompile.program.ir import (
     with_blocks,
 )
 from npcompile.schedule.loops.accumulators import Entangled, extreme, is_light
-from npcompile.schedule.loops.parallel_loops import Exposed, reads
+from npcompile.schedule.loops.parallel_loops import Exposed
 from npcompile.schedule.loops.wavefront import Copy, is_free, is_plain
+from npcompile.schedule.memory.allocate import reads
 
 PARTS = 2
 SHORT = 8  # iterations that are too few

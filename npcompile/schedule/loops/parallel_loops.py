@@ -26,7 +26,6 @@ from npcompile.program.ir import (
     Free,
     If,
     Kernel,
-    Load,
     RoutineCall,
     SideExit,
     Statement,
@@ -41,7 +40,7 @@ from npcompile.schedule.loops.dependence import Access, Dependences
 from npcompile.schedule.loops.interruptible_loops import SpeculativeLoop
 from npcompile.schedule.loops.loop_polls import held, without_edges
 from npcompile.schedule.loops.vector_loops import is_choice
-from npcompile.schedule.memory.allocate import allocate, touched
+from npcompile.schedule.memory.allocate import allocate, loaded, reads, touched
 
 Folds = tuple[tuple[Buffer, str], ...]
 FEW = 4  # iterations of a loop that leave threads idle
@@ -220,27 +219,6 @@ def _conflict(one: Access, other: Access) -> str:
             unknown.lines)
     lines = sorted({*one.lines, *other.lines})
     return f"they may access the same elements of {one.buffer.name}{_lines(tuple(lines))}"
-
-
-def loaded(kernel: Kernel) -> list[Buffer]:
-    return [v.buffer for v in kernel.values if isinstance(v, Load)]
-
-
-def reads(body: Iterable[Statement]) -> Counter[Buffer]:
-    """How often statements read each number."""
-    found: Counter[Buffer] = Counter()
-    for statement in flat(body):
-        match statement:
-            case Kernel():
-                found.update(loaded(statement))
-            case Bind(_, buffer) | SideExit(buffer, leaving=()) | If(buffer) | While(again=buffer):
-                found[buffer] += 1
-            case SideExit(buffer, leaving=leaving):
-                found[buffer] += 1
-                found.update(reads(leaving))
-            case RoutineCall() | Call():
-                found.update(view.buffer for view in statement.inputs)
-    return found
 
 
 def _overwritten(facts: Facts, body: Sequence[Statement], buffer: Buffer) -> bool:

@@ -50,7 +50,8 @@ from npcompile.program.ir import (
     with_blocks,
 )
 from npcompile.schedule.loops.loop_polls import held
-from npcompile.schedule.loops.parallel_loops import Exposed, reads
+from npcompile.schedule.loops.parallel_loops import Exposed
+from npcompile.schedule.memory.allocate import reads
 from npcompile.schedule.memory.memories import in_turn
 
 FARTHEST = 3  # columns that the second row may be behind

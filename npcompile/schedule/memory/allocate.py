@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 
 from npcompile.core.records import replace
 from npcompile.core.sizes import Symbol, symbols
@@ -23,6 +23,7 @@ from npcompile.program.ir import (
     Swap,
     While,
     blocks,
+    flat,
 )
 
 
@@ -75,6 +76,27 @@ def uses(body: Sequence[Statement]) -> Counter[Buffer]:
                 found[statement.condition] += 1
             case _:
                 found.update(set(touched(statement)))
+    return found
+
+
+def loaded(kernel: Kernel) -> list[Buffer]:
+    return [v.buffer for v in kernel.values if isinstance(v, Load)]
+
+
+def reads(body: Iterable[Statement]) -> Counter[Buffer]:
+    """How often statements read each number."""
+    found: Counter[Buffer] = Counter()
+    for statement in flat(body):
+        match statement:
+            case Kernel():
+                found.update(loaded(statement))
+            case Bind(_, buffer) | SideExit(buffer, leaving=()) | If(buffer) | While(again=buffer):
+                found[buffer] += 1
+            case SideExit(buffer, leaving=leaving):
+                found[buffer] += 1
+                found.update(reads(leaving))
+            case RoutineCall() | Call():
+                found.update(view.buffer for view in statement.inputs)
     return found
 
 

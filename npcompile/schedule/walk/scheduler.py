@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Literal, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
+from npcompile.core.paths import import_path
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph import layout
@@ -38,16 +40,12 @@ from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, OBJECT, Array, Opaque, Scalar
 from npcompile.program.ir import Apply, AxisIndex, Constant, SizeValue
 from npcompile.schedule.memory.memories import BufferView, Footprint, Memory, overlap
-from npcompile.schedule.walk.call_sites import call, call_routine, settle
-from npcompile.schedule.walk.control_flow import choose, repeat
 from npcompile.schedule.walk.demand import COSTS, END, HEAVY, LIMIT, Demand, code, is_number
 from npcompile.schedule.walk.draft_statements import Binding, Leave, Step
 from npcompile.schedule.walk.exits import check, may_flag
 from npcompile.schedule.walk.nest import AxisMap, Nest, Put
-from npcompile.schedule.walk.reduction_nests import narrow, reduce
-from npcompile.schedule.walk.scatters import pack, scatter
+from npcompile.schedule.walk.reduction_nests import narrow
 from npcompile.schedule.walk.splitting import WorkBounds
-from npcompile.schedule.walk.writes import write
 
 Key = tuple[Node, AxisMap]
 
@@ -99,7 +97,7 @@ class Scheduler:
         """Schedules the nodes of a region."""
         for node in region.nodes:
             self.now = self.demand.position[node]
-            _HANDLERS.get(node.op, Scheduler._virtual)(self, node)
+            _handler(node.op)(self, node)
             if self.demand.last_use.get(node, -1) > self.now:
                 self.live[node] = None
             if node in self.binds and node.op != "param":
@@ -257,33 +255,6 @@ class Scheduler:
         for symbol in self.binds[node]:
             self.steps.append(Binding(symbol, self.number(node)))
             self.since[symbol] = len(self.memories)
-
-    def _extern(self, node: Node) -> None:
-        call_routine(self, node)
-
-    def _settle(self, node: Node) -> None:
-        settle(self, node)
-
-    def _host_call(self, node: Node) -> None:
-        call(self, node)
-
-    def _choose(self, node: Node) -> None:
-        choose(self, node)
-
-    def _repeat(self, node: Node) -> None:
-        repeat(self, node)
-
-    def _reduce(self, node: Node) -> None:
-        reduce(self, node)
-
-    def _pack(self, node: Node) -> None:
-        pack(self, node)
-
-    def _write(self, node: Node) -> None:
-        write(self, node)
-
-    def _scatter(self, node: Node) -> None:
-        scatter(self, node)
 
     def virtual_write(self, node: Node) -> None:
         """All of an array of ours is overwritten: from now on it is its new value."""
@@ -634,17 +605,29 @@ Handler = Callable[[Scheduler, Node], None]
 _HANDLERS: dict[str, Handler] = {
     "param": Scheduler._param_node,
     "read": Scheduler._read,
-    "write": Scheduler._write,
     "gather": Scheduler._gather,
-    "scatter": Scheduler._scatter,
-    "pack": Scheduler._pack,
-    "reduce": Scheduler._reduce,
     "get": Scheduler._get,
     "check": Scheduler._check,
-    "extern": Scheduler._extern,
-    "settle": Scheduler._settle,
-    "host_call": Scheduler._host_call,
-    "if_": Scheduler._choose,
-    "for_": Scheduler._repeat,
-    "while_": Scheduler._repeat,
 }
+#: functions of this room's other modules, which are imported when a graph has such a node
+_ELSEWHERE = {
+    "write": "writes:write",
+    "scatter": "scatters:scatter",
+    "pack": "scatters:pack",
+    "reduce": "reduction_nests:reduce",
+    "extern": "call_sites:call_routine",
+    "settle": "call_sites:settle",
+    "host_call": "call_sites:call",
+    "if_": "control_flow:choose",
+    "for_": "control_flow:repeat",
+    "while_": "control_flow:repeat",
+}
+
+
+@cache
+def _handler(op: str) -> Handler:
+    """The function that schedules the nodes of an operation."""
+    if op in _ELSEWHERE:
+        found: Handler = import_path(f"npcompile.schedule.walk.{_ELSEWHERE[op]}")
+        return found
+    return _HANDLERS.get(op, Scheduler._virtual)
