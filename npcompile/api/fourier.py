@@ -17,6 +17,7 @@ from npcompile.core import config
 from npcompile.core.surroundings import why
 from npcompile.ops.record import OPERATORS, stands_for
 from npcompile.runtime.transforms.arrays import OPPOSITE, transform, transform_of
+from npcompile.runtime.transforms.called import rows
 
 _TYPES = frozenset({bool, int, float, complex, list, tuple})
 
@@ -51,6 +52,10 @@ def _one(
 ) -> Any:
     """One transform; raises :class:`_Else` for what is NumPy's.  ``in_place``: ``out`` may be the
     array itself."""
+    if type(a) is np.ndarray and n is None and out is None and norm in OPPOSITE:
+        char, last = a.dtype.char, (-1, a.ndim - 1)
+        if char in _READ[kind] and axis in last and a.ndim and a.size and a.flags.carray:
+            return _rows(kind, inverse, a, norm or "backward", char)
     given, a, axis = a, _array(a), _index(axis)
     if not -a.ndim <= axis < a.ndim or norm not in OPPOSITE or a.size == 0:
         raise _Else
@@ -77,6 +82,23 @@ def _one(
     if raised and raised & _seen():
         raise Flagged(out)
     return out
+
+
+#: the dtypes that are read as they are, where results have a length of their own only by NumPy's n
+_READ = {"c2c": "FD", "r2c": "fd", "c2r": ""}
+
+
+def _rows(kind: str, inverse: bool, a: np.ndarray, norm: str, char: str) -> Any:
+    """A transform along the last axis of an array in C order."""
+    n = a.shape[-1]
+    shape = a.shape if kind == "c2c" else (*a.shape[:-1], n // 2 + 1)
+    made: Any = np.empty(shape, _RESULTS[kind][char])
+    raised = rows("ic2c" if inverse else kind, norm, char)(a, made, n)
+    if raised < 0:
+        raise _Else
+    if raised & _ERRORS and raised & _seen():
+        raise Flagged(made)
+    return made
 
 
 def _takes(out: Any, shape: tuple[int, ...], dtype: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.transforms.steps import ENTRIES, ENTRY, PART
+from npcompile.backends.cpu.transforms.steps import ENTRIES, ENTRY, PART, transform_name
 from npcompile.core.locks import lock
 from npcompile.core.sections import again
 from npcompile.graph.routines import TransformSpec, transform_spec
@@ -100,6 +100,27 @@ def _attempt(work: Callable[[], Any], failed: Any) -> Any:
 
 
 _FUNCTIONS = _FIND(_find), _RUN(_run)
+
+
+class Rows:
+    """Calls a kind of transform on arrays in C order, along their last axis."""
+
+    def __init__(self, kind: str, norm: str, char: str) -> None:
+        spec = f"{kind} 0 {norm} even"
+        found = addresses(transform_name(spec, np.dtype(char)))
+        self.kind = found[f"npc.{transform_name(spec, np.dtype(char))}"]
+        word, number = ctypes.c_void_p, ctypes.c_int64
+        self.function = ctypes.CFUNCTYPE(ctypes.c_int32, word, word, word, *[number] * 5)(
+            prepared.walker_code()["npc_fft_once"])
+
+    def __call__(self, a: np.ndarray, made: np.ndarray, n: int) -> int:
+        """The floating-point flags that this raised; negative: it failed."""
+        given, length = a.shape[-1], made.shape[-1]
+        places = a.__array_interface__["data"][0], made.__array_interface__["data"][0]
+        return int(self.function(self.kind, *places, a.size // given, given, n, length, 1))
+
+
+rows = cache(Rows)
 
 
 @cache

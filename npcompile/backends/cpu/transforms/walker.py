@@ -27,6 +27,8 @@ is what compiled programs call, for arrays in C order of ``given`` and ``made`` 
 transformed axis, with so many elements before and behind it; 0 if it failed.  ``kind`` holds the
 entries of some lengths (:data:`ENTRY`), two functions of Python's that find an entry and that do
 all the work, and what these are told.
+``npc_fft_once`` does the same for a caller in Python: it returns the floating-point flags that this
+raised, or -1, and those of the caller stay as they are.
 """
 
 from __future__ import annotations
@@ -150,6 +152,26 @@ bad:
   ret i64 0
 fine:
   ret i64 1
+}}
+
+define i32 @npc_fft_once(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
+                         i64 %made, i64 %behind) {{
+  %before.flags = alloca i32
+  %after.flags = alloca i32
+  call void @llvm.x86.sse.stmxcsr(ptr %before.flags)
+  %bits = load i32, ptr %before.flags
+  %clear = and i32 %bits, -64
+  store i32 %clear, ptr %after.flags
+  call void @llvm.x86.sse.ldmxcsr(ptr %after.flags)
+  %well = call i64 @npc_fft_call(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given,
+                                 i64 %n, i64 %made, i64 %behind)
+  call void @llvm.x86.sse.stmxcsr(ptr %after.flags)
+  call void @llvm.x86.sse.ldmxcsr(ptr %before.flags)
+  %now = load i32, ptr %after.flags
+  %raised = and i32 %now, 63
+  %failed = icmp eq i64 %well, 0
+  %result = select i1 %failed, i32 -1, i32 %raised
+  ret i32 %result
 }}
 """
 
