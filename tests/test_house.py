@@ -223,7 +223,7 @@ FIGURES = (
     Figure("the same with imports for types", lambda: largest_cycle(True), 52, 10),
     Figure("import cycles", lambda: len(cycles(False)), 4, 4),
     Figure(f"modules that import more than {FAN_OUT}", many_imports, 25, 0),
-    Figure("modules beside classes of traced values that they name", files_that_know_types, 202, 0),
+    Figure("modules beside classes of traced values that they name", files_that_know_types, 183, 0),
     Figure("attributes written from outside", attributes_written_elsewhere, 263, 0),
     Figure("modules that x * 2 + 1 imports", lambda: len(woken()), 319, 110),
     Figure("their lines", lines_woken, 61_000, 25_000),

@@ -6,26 +6,28 @@
             | ArrayRef                  an array object; identity by object
             | Static(object, source)    known while tracing
             | Sequence(kind, items)     tuple or named tuple
-            | HeapObject                       list, dict, instance or closure cell; contents:
-            State.cells
+            | HeapObject                list, dict, instance or closure cell; contents: State.heap
             | Object                    something that only library calls look into
             | Slice(start, stop, step)
             | Function | Method | Partial | Super
             | Iterator                  where a loop stands
-            | TaggedUnion(which, options)    one of several values, which only the run knows
+            | TaggedUnion(tag, options) one of several values, which only the run knows
             | NULL | UNBOUND
+
+A :class:`Composite` is made of other values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from types import CodeType
-from typing import Any, Union
+from typing import Any, Union, cast
 
 import numpy as np
 
 from npcompile.core.errors import Refused, refuse
-from npcompile.core.records import field, record
+from npcompile.core.records import field, record, replace
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.frontend.bytecode import NEXT, Code, Instruction
 from npcompile.graph import texts
@@ -66,14 +68,62 @@ class Static:
     source: Source | None = None
 
 
+class Composite:
+    """A value that is made of others.  What walks over values do with it follows from its parts:
+    what it reaches, what moves out of a region, which option of a union is meant, what two paths
+    leave, what a loop carries, and whether two values are one.
+
+    ``joins``: what two paths leave is one value, part by part; else either of two."""
+
+    __slots__ = ()
+    joins = False
+
+    def parts(self) -> tuple[Value, ...]:
+        """The values that it is made of."""
+        raise NotImplementedError
+
+    def rebuilt(self, parts: Iterable[Value]) -> Value:
+        """The same of other parts."""
+        raise NotImplementedError
+
+    def label(self) -> Any:
+        """What it is beside its parts: two values are one if their labels are equal and their
+        parts one.  An object that the program can tell from an equal one is its own label."""
+        return self
+
+    def mapped(self, function: Callable[[Value], Value]) -> Value:
+        """The same of what a function makes of its parts; itself if they stay what they are."""
+        before, itself = self.parts(), cast("Value", self)
+        after = tuple(map(function, before))
+        stays = all(a is b for a, b in zip(before, after))
+        return itself if stays else self.rebuilt(after)
+
+    def alike(self, other: object) -> bool:
+        """Whether another value has the same kind, label and number of parts."""
+        return type(other) is type(self) and isinstance(other, Composite) and (
+            self.label() == other.label() and len(self.parts()) == len(other.parts())
+        )
+
+
 @record(eq=False)
-class Sequence:
+class Sequence(Composite):
     """A tuple, or a named tuple of class ``kind``; ``whole``: the object, if it is from outside.
     Of other kinds it is a tensor (:mod:`.tensor_values`) or a string (:mod:`.texts`)."""
 
     items: tuple[Value, ...]
     kind: type = tuple
     whole: Static | None = None
+
+    joins = True
+
+    def parts(self) -> tuple[Value, ...]:
+        return self.items
+
+    def rebuilt(self, parts: Iterable[Value]) -> Value:
+        return sequence(tuple(parts), self.kind)
+
+    def label(self) -> type:
+        return self.kind
 
 
 class HeapObject:
@@ -146,10 +196,21 @@ class Vector:
 
 
 @record(eq=False)
-class Slice:
+class Slice(Composite):
     start: Value
     stop: Value
     step: Value
+
+    joins = True
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.start, self.stop, self.step)
+
+    def rebuilt(self, parts: Iterable[Value]) -> Slice:
+        return Slice(*parts)
+
+    def label(self) -> None:
+        return None
 
 
 @record(eq=False)
@@ -163,7 +224,7 @@ class Object:
 
 
 @record(eq=False)
-class Function:
+class Function(Composite):
     """A function that the program defined; ``owner`` is where its globals are found.
     ``annotations`` are names and what they are given, in turns."""
 
@@ -176,37 +237,74 @@ class Function:
     closure: tuple[Value, ...] = ()
     annotations: tuple[Value, ...] = ()
 
+    def parts(self) -> tuple[Value, ...]:
+        named = self.keyword_defaults.values()
+        return (*self.annotations, *self.defaults, *named, *self.closure)
+
+    def rebuilt(self, parts: Iterable[Value]) -> Function:
+        rest = iter(parts)
+        noted, defaults, named = (
+            tuple(islice(rest, len(held)))
+            for held in (self.annotations, self.defaults, self.keyword_defaults)
+        )
+        keywords = dict(zip(self.keyword_defaults, named))
+        return replace(self, annotations=noted, defaults=defaults, keyword_defaults=keywords,
+                       closure=tuple(rest))
+
 
 @record(eq=False)
-class Method:
+class Method(Composite):
     """A function with its first argument."""
 
     function: Value
     receiver: Value
 
+    def parts(self) -> tuple[Value, ...]:
+        return (self.function, self.receiver)
+
+    def rebuilt(self, parts: Iterable[Value]) -> Method:
+        return Method(*parts)
+
+    def label(self) -> None:
+        return None
+
 
 @record(eq=False)
-class Partial:
+class Partial(Composite):
     """``functools.partial``."""
 
     function: Value
     args: tuple[Value, ...]
     keywords: dict[str, Value]
 
+    def parts(self) -> tuple[Value, ...]:
+        return (self.function, *self.args, *self.keywords.values())
+
+    def rebuilt(self, parts: Iterable[Value]) -> Partial:
+        function, *rest = parts
+        count = len(self.args)
+        return Partial(function, tuple(rest[:count]), dict(zip(self.keywords, rest[count:])))
+
 
 @record(eq=False)
-class Super:
+class Super(Composite):
     """``super(after, receiver)``."""
 
     after: Value
     receiver: Value
 
+    def parts(self) -> tuple[Value, ...]:
+        return (self.after, self.receiver)
+
+    def rebuilt(self, parts: Iterable[Value]) -> Super:
+        return Super(*parts)
+
 
 @record(eq=False)
-class Iterator:
+class Iterator(Composite):
     """A position in something: replaced, never changed, as the loop goes on.
 
-    ``kind`` names a row of the iteration table; ``parts`` are what it runs over; ``nodes`` is the
+    ``kind`` names a row of the iteration table; ``over`` is what it runs over; ``nodes`` is the
     size of the graph when the loop began.  ``token`` is the identity of an iterator that the
     program can name: it runs once.  ``unrolled``: its loop is followed iteration by iteration;
     ``nonempty``: it has a next item.  ``itself``: no position in it at all, but the range or the
@@ -215,7 +313,7 @@ class Iterator:
     """
 
     kind: str
-    parts: tuple[Value, ...]
+    over: tuple[Value, ...]
     position: int = 0
     nodes: int = 0
     token: object = None
@@ -224,9 +322,18 @@ class Iterator:
     itself: bool = False
     begun: bool = False
 
+    def parts(self) -> tuple[Value, ...]:
+        return self.over
+
+    def rebuilt(self, parts: Iterable[Value]) -> Iterator:
+        return replace(self, over=tuple(parts))
+
+    def label(self) -> tuple[Any, ...]:
+        return self.kind, self.position, self.token, self.itself
+
 
 @record(eq=False)
-class TaggedUnion:
+class TaggedUnion(Composite):
     """What depends on the path that was taken: ``options[k]`` where ``tag``, a traced int, is
     ``codes[k]``.  Options that are numbers differ in their types.  Nobody looks at such a value:
     instructions that would are traced once for each option (see :mod:`.unions`)."""
@@ -234,6 +341,15 @@ class TaggedUnion:
     tag: Node
     codes: tuple[int, ...]
     options: tuple[Value, ...]
+
+    def parts(self) -> tuple[Value, ...]:
+        return self.options
+
+    def rebuilt(self, parts: Iterable[Value]) -> TaggedUnion:
+        return replace(self, options=tuple(parts))
+
+    def label(self) -> tuple[Any, ...]:
+        return self.tag, self.codes
 
 
 def sequence(items: tuple[Value, ...], kind: type) -> Value:

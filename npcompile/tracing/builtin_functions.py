@@ -347,7 +347,7 @@ def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         (Static(0), args[0], Static(1)) if len(args) == 1 else (*args, Static(1))[:3]
     )
     made = Iterator("range", (start, stop, step), itself=True)
-    if not any(isinstance(part, TaggedUnion) for part in made.parts):
+    if not any(isinstance(part, TaggedUnion) for part in made.over):
         trip_counts.check(t, made)
     return made
 
@@ -361,7 +361,7 @@ def _iter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if isinstance(args[0], Iterator) and args[0].token is not None:
         return args[0]
     found = iteration.begin(t, args[0])
-    return Iterator(found.kind, found.parts, token=t.token())
+    return Iterator(found.kind, found.over, token=t.token())
 
 
 @rule(zip, names=("strict",))

@@ -413,7 +413,7 @@ def _contains(t: Tracer, container: Value, item: Value) -> bool:
 def _in_view(t: Tracer, view: Iterator, item: Value) -> bool:
     """``item in view`` of a dictionary; an iterator would be run to the item."""
     if view.itself and view.kind == "keys":
-        return _contains(t, view.parts[0], item)
+        return _contains(t, view.over[0], item)
     shown = iteration.remaining(t, view) if view.itself else None
     if shown is None:
         raise t.refuse("in", "of an iterator is left to Python")

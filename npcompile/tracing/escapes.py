@@ -7,19 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, Symbol, substitute, symbols
 from npcompile.graph.ir import Const, Geometry, Node
 from npcompile.graph.texts import Character
 from npcompile.graph.types import SUPPORTED, Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import (
+    Composite,
     HeapObject,
-    Iterator,
-    Method,
     Object,
     Sequence,
-    Slice,
     State,
     Static,
     TaggedUnion,
@@ -105,21 +102,17 @@ class Escape:
                 moved = tuple(self.value(a, b) for a, b in zip(items, padded))
                 same = all(a is b for a, b in zip(items, moved))
                 return value if same else Sequence(moved, kind)
-            case Slice():
-                parts = (value.start, value.stop, value.step)
-                return Slice(*map(self.value, parts))
             case Object() if value in self.created:
                 raise self.t.refuse("object", "made in a branch or a loop and used after it")
             case HeapObject() if value in self.created:
                 obj: HeapObject = self._once(value, lambda: self._obj(value))
                 return obj
-            case Iterator():
-                return replace(value, parts=tuple(map(self.value, value.parts)))
             case TaggedUnion(tag, codes, options):
                 moved = tuple(map(self._option, options))
                 return TaggedUnion(self.node(tag), codes, moved)
-            case Method():
-                return Method(self.value(value.function), self.value(value.receiver))
+            case Composite():
+                whole: Value = self._once(value, lambda: value.mapped(self.value))
+                return whole
         return value
 
     def node(self, node: Node, like: Value | Storage | None = None) -> Node:

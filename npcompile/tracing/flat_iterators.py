@@ -25,7 +25,7 @@ def of(t: Tracer, array: ArrayRef) -> Iterator:
 def _place(t: Tracer, flat: Iterator, key: Value) -> tuple[ArrayRef, bool]:
     """The view, and whether a key is of one element; refuses keys that are neither an int nor a
     slice."""
-    view, _ = flat.parts
+    view, _ = flat.over
     assert isinstance(view, ArrayRef)
     number = as_number(t, key)
     single = number is not None and number.dtype.kind in "iu"

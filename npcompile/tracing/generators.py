@@ -71,7 +71,7 @@ class Generators:
     def waits(self) -> bool:
         """Whether an iterator may give more of what a generator has computed."""
         return any(
-            p.token in self.read or p.kind == "lost" or any(part in self.lists for part in p.parts)
+            p.token in self.read or p.kind == "lost" or any(part in self.lists for part in p.over)
             for p in self._waiting()
         )
 
@@ -92,7 +92,7 @@ class Generators:
         """What the generator that an iterator goes on with has read."""
         if value.token in self.read:
             return self.read[value.token]
-        if not _gives(value) or (value.kind == "grown" and value.parts[0] not in self.lists):
+        if not _gives(value) or (value.kind == "grown" and value.over[0] not in self.lists):
             return set()
         return set().union(*self.read.values())
 
@@ -117,7 +117,7 @@ class Generators:
             if isinstance(value, HeapObject):
                 value.awaited = self.looks = True
             elif isinstance(value, Position) and value.kind == "outside":
-                t.effects.looks(value.parts[0])
+                t.effects.looks(value.over[0])
         if _is_expression(frame):
             return
         unknown = (
@@ -196,7 +196,7 @@ def _positions(roots: list[Value], t: Tracer) -> Iterator[Position]:
 def _gives(value: Position) -> bool:
     """Whether an iterator gives what was computed before."""
     if value.kind == "items":
-        return not all(isinstance(part, Static) for part in value.parts)
+        return not all(isinstance(part, Static) for part in value.over)
     if of_dictionary(value):
         return value.kind != "keys"
     return value.kind in ("grown", "lost")

@@ -43,18 +43,18 @@ def begin(t: Tracer, value: Value) -> Iterator:
             raise t.refuse("iterator", "is older than the loop whose iterations go on with it")
         t.consumed.add(found.token)
     if found.kind in VIEWS:  # its dictionary must not grow or shrink from now on
-        found = replace(found, parts=(found.parts[0], Static(len(_keys(t, found)))))
+        found = replace(found, over=(found.over[0], Static(len(_keys(t, found)))))
     if found.kind == "grown":
-        obj = found.parts[0]
+        obj = found.over[0]
         assert isinstance(obj, HeapObject)
-        found = replace(found, parts=(obj, t.heap[obj].length))
+        found = replace(found, over=(obj, t.heap[obj].length))
     return replace(found, nodes=len(t.builder.region.nodes), itself=False, begun=True)
 
 
 def _iterator(t: Tracer, value: Value) -> Iterator:
     match value:
         case Iterator("flat"):
-            return replace(value, kind="array", parts=value.parts[:1])
+            return replace(value, kind="array", over=value.over[:1])
         case Iterator():
             return value
         case Sequence() if tensor_values.is_tensor(value):
@@ -142,19 +142,19 @@ def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
 
 
 def _array_length(t: Tracer, it: Iterator) -> int | None:
-    ref = it.parts[0]
+    ref = it.over[0]
     assert isinstance(ref, ArrayRef)
     size = t.facts.norm(ref.shape[0])
     return size if isinstance(size, int) else None
 
 
 def _text_length(t: Tracer, it: Iterator) -> int | None:
-    size = t.facts.norm(texts.array(it.parts[0]).shape[0])
+    size = t.facts.norm(texts.array(it.over[0]).shape[0])
     return size if isinstance(size, int) else None
 
 
 def _list_contents(t: Tracer, it: Iterator) -> tuple[Value, ...]:
-    obj = it.parts[0]
+    obj = it.over[0]
     assert isinstance(obj, HeapObject)
     return _items_of(t, obj)
 
@@ -164,11 +164,11 @@ def _list_item(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 def _row(t: Tracer, it: Iterator, k: int) -> Value:
-    return t.operate(indexing.getitem, it.parts[0], Static(k))
+    return t.operate(indexing.getitem, it.over[0], Static(k))
 
 
 def _held(it: Iterator) -> Static:
-    found = it.parts[0]
+    found = it.over[0]
     assert isinstance(found, Static)
     return found
 
@@ -178,7 +178,7 @@ def _held_item(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 def _inner(it: Iterator) -> list[Iterator]:
-    return [part for part in it.parts if isinstance(part, Iterator)]
+    return [part for part in it.over if isinstance(part, Iterator)]
 
 
 def calls(it: Iterator) -> bool:
@@ -203,7 +203,7 @@ def _zipped(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 def _enumerated(t: Tracer, it: Iterator, k: int) -> Value:
-    number = t.binary("+", it.parts[1], Static(k)) if k else it.parts[1]
+    number = t.binary("+", it.over[1], Static(k)) if k else it.over[1]
     return Sequence((number, item(t, _inner(it)[0], k)))
 
 
@@ -215,8 +215,8 @@ def _reversed(t: Tracer, it: Iterator, k: int) -> Value:
 
 
 def _mapped(t: Tracer, it: Iterator, k: int) -> Value:
-    args = tuple(item(t, part, k) for part in it.parts[1:] if isinstance(part, Iterator))
-    return t.call(it.parts[0], args, {})
+    args = tuple(item(t, part, k) for part in it.over[1:] if isinstance(part, Iterator))
+    return t.call(it.over[0], args, {})
 
 
 def _first_length(t: Tracer, it: Iterator) -> int | None:
@@ -253,18 +253,18 @@ VIEWS: dict[str, Callable[[Any, Value], Value]] = {
 
 
 def _keys(t: Tracer, it: Iterator) -> list[Any]:
-    return dicts.keys(t, it.parts[0])
+    return dicts.keys(t, it.over[0])
 
 
 def _view_length(t: Tracer, it: Iterator) -> int:
     count = len(_keys(t, it))
-    if len(it.parts) > 1 and isinstance(it.parts[1], Static) and it.parts[1].value != count:
+    if len(it.over) > 1 and isinstance(it.over[1], Static) and it.over[1].value != count:
         raise Unreachable
     return count
 
 
 def _view_item(t: Tracer, it: Iterator, k: int) -> Value:
-    container, key = it.parts[0], _keys(t, it)[k]
+    container, key = it.over[0], _keys(t, it)[k]
     if it.kind == "keys":
         return Static(key)
     held = dicts.item(t, container, key) if isinstance(container, Static) else (
@@ -274,23 +274,23 @@ def _view_item(t: Tracer, it: Iterator, k: int) -> Value:
 
 def of_dictionary(it: Iterator) -> bool:
     """Whether it runs over a dictionary from outside, which Python may change."""
-    return it.kind in VIEWS and isinstance(it.parts[0], Static)
+    return it.kind in VIEWS and isinstance(it.over[0], Static)
 
 
 def _item_outside(t: Tracer, it: Iterator, k: int) -> Value:
     """An item of a list from outside: what it was when the loop began, or is now."""
-    found = t.effects.load(it.parts[0], (k,))
-    return it.parts[k + 1] if found is None else found
+    found = t.effects.load(it.over[0], (k,))
+    return it.over[k + 1] if found is None else found
 
 
 KINDS: dict[str, IteratorKind] = {
     **dict.fromkeys(VIEWS, IteratorKind(_view_length, _view_item)),
     "static": IteratorKind(lambda t, it: len(_held(it).value), _held_item),
-    "items": IteratorKind(lambda t, it: len(it.parts), lambda t, it, k: it.parts[k]),
-    "outside": IteratorKind(lambda t, it: len(it.parts) - 1, _item_outside),
+    "items": IteratorKind(lambda t, it: len(it.over), lambda t, it, k: it.over[k]),
+    "outside": IteratorKind(lambda t, it: len(it.over) - 1, _item_outside),
     "list": IteratorKind(lambda t, it: len(_list_contents(t, it)), _list_item),
     "array": IteratorKind(_array_length, _row),
-    "text": IteratorKind(_text_length, lambda t, it, k: texts.item(t, it.parts[0], k)),
+    "text": IteratorKind(_text_length, lambda t, it, k: texts.item(t, it.over[0], k)),
     "range": IteratorKind(_unknown, _range_item),
     "grown": IteratorKind(_unknown, _range_item),
     "zip": IteratorKind(_shortest, _zipped),
@@ -308,12 +308,12 @@ def remaining(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None:
     """The items still to come, if they are there without computing anything."""
     match iterator.kind:
         case "items":
-            return iterator.parts[iterator.position :]
+            return iterator.over[iterator.position :]
         case "keys" | "values" | "pairs" if of_dictionary(iterator):
             places = range(iterator.position, len(_keys(t, iterator)))
             return tuple([_view_item(t, iterator, k) for k in places])
         case "outside":
-            places = range(iterator.position, len(iterator.parts) - 1)
+            places = range(iterator.position, len(iterator.over) - 1)
             return tuple([_item_outside(t, iterator, k) for k in places])
         case "static":
             return tuple(map(Static, _held(iterator).value[iterator.position :]))
@@ -335,7 +335,7 @@ def _remaining_tuples(t: Tracer, iterator: Iterator) -> tuple[Value, ...] | None
             return None
         columns.append(rest[iterator.position :])
     if iterator.kind == "enumerate":
-        start = iterator.parts[1]
+        start = iterator.over[1]
         if not isinstance(start, Static):
             return None
         first = start.value + iterator.position

@@ -24,9 +24,11 @@ from npcompile.graph.types import Array, Scalar, c_strides
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import (
     UNBOUND,
+    Composite,
     Frame,
     HeapObject,
     Iterator,
+    Method,
     Object,
     Sequence,
     Slice,
@@ -36,7 +38,6 @@ from npcompile.python.values import (
     TaggedUnion,
     Value,
     Vector,
-    sequence,
 )
 from npcompile.tracing import carried_sizes, item_requests, trip_counts
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
@@ -270,6 +271,7 @@ class _Merge:
         self.arms, self.states = (a, b), (first, second)
         self.name = ""  # of the variable that is being merged
         self.heap: dict[Storage | HeapObject, Any] = {}
+        self.ones: dict[tuple[Value, Value], Value] = {}  # of equal objects of the arms
         self.hidden = t.builder.closed
         # what each thing that an arm made is from now on
         self.escapes: tuple[Escape, ...] = (
@@ -352,18 +354,13 @@ class _Merge:
 
     def value(self, a: Value, b: Value) -> Value:
         if same(a, b):
-            return a
+            return self.one(a, b)
         if isinstance(a, Sequence) or isinstance(b, Sequence):
             a, b = spread(a, b), spread(b, a)
         match a, b:
-            case Sequence(), Sequence() if a.kind is b.kind and len(a.items) == len(b.items):
-                items = tuple(map(self.value, a.items, b.items))
-                return sequence(items, a.kind)
-            case Slice(), Slice():
-                return Slice(*map(self.value, (a.start, a.stop, a.step), (b.start, b.stop, b.step)))
             case Iterator(), Iterator():
                 if self.target < RETURN and trip_counts.alike(a, b):
-                    parts = tuple(map(self.value, a.parts, b.parts))
+                    parts = tuple(map(self.value, a.over, b.over))
                     if not any(isinstance(part, TaggedUnion) for part in parts):
                         return self.position(a, b, parts)
                 if self.target < RETURN:
@@ -372,10 +369,25 @@ class _Merge:
             case (ArrayRef(), ArrayRef()) | (HeapObject(), HeapObject()):
                 joined: Value | None = self.pair(a, b)
                 return self.union(a, b) if joined is None else joined
+            case Composite(), Composite() if a.joins and a.alike(b):
+                return a.rebuilt(map(self.value, a.parts(), b.parts()))
         first, second = as_number(self.t, a), as_number(self.t, b)
         if first is None or second is None or first.type != second.type:
             return self.union(a, b)
         return self.node(first, second)
+
+    def one(self, a: Value, b: Value) -> Value:
+        """One of two values that are equal: a new one where each arm has an object of its own,
+        which another name may share in one arm and not in the other."""
+        if a is b or not isinstance(a, (Sequence, Slice, Method)) or not isinstance(b, type(a)):
+            return a
+        if isinstance(a, Sequence) and isinstance(b, Sequence) and a.whole and b.whole and (
+            a.whole.source == b.whole.source
+        ):
+            return a
+        if (a, b) not in self.ones:
+            self.ones[a, b] = a.rebuilt(map(self.one, a.parts(), b.parts()))
+        return self.ones[a, b]
 
     def node(self, a: Node, b: Node) -> Node:
         if a is b:

@@ -17,6 +17,7 @@ from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import (
     UNBOUND,
+    Composite,
     Frame,
     HeapObject,
     LoopFacts,
@@ -28,7 +29,6 @@ from npcompile.python.values import (
     TaggedUnion,
     Value,
     Vector,
-    sequence,
 )
 from npcompile.tracing import (
     carried_aliases,
@@ -208,9 +208,10 @@ class LoopAttempt:
         number = as_number(t, value)
         if number is not None:
             return self.carry(number)
-        if isinstance(value, Sequence):
-            items = tuple(self.enter(item, (*path, k)) for k, item in enumerate(value.items))
-            return sequence(items, value.kind)
+        if isinstance(value, Composite) and value.joins:
+            return value.rebuilt(
+                [self.enter(part, (*path, k)) for k, part in enumerate(value.parts())]
+            )
         if isinstance(value, ArrayRef) and path[0] in self.rebound:
             return carried_aliases.enter(self, value, path[0])
         if isinstance(value, HeapObject) and path[0] in self.rebound:
@@ -388,10 +389,10 @@ class LoopAttempt:
                 )
             else:
                 self.next[first] = number
-        elif isinstance(first, Sequence) and isinstance(last, Sequence):
-            if first.kind is not last.kind or len(first.items) != len(last.items):
+        elif isinstance(first, Composite) and first.joins and isinstance(last, type(first)):
+            if not first.alike(last):
                 raise TypeMismatch("changes the length of a tuple")
-            for k, (a, b) in enumerate(zip(first.items, last.items)):
+            for k, (a, b) in enumerate(zip(first.parts(), last.parts())):
                 self.match(begin, (*path, k), a, b, back)
         elif (
             isinstance(first, HeapObject)
@@ -625,10 +626,8 @@ class LoopAttempt:
             return self.after(value)
         if isinstance(value, TaggedUnion) and value in self.mixed:
             return carried_unions.after(self, value)
-        if isinstance(value, Sequence):
-            items = tuple(map(self.rebuilt, value.items))
-            made = sequence(items, value.kind)
-            return value if items == value.items else made
+        if isinstance(value, Composite) and value.joins:
+            return value.mapped(self.rebuilt)
         if isinstance(value, ArrayRef) and value.storage.first in self.varying:
             return carried_sizes.after(self, value)
         if isinstance(value, ArrayRef) and value.storage.first in self.carried:

@@ -8,20 +8,13 @@ from typing import TYPE_CHECKING
 
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import (
+    Composite,
     Frame,
-    Function,
     HeapObject,
-    Method,
-    Partial,
-    Sequence,
-    Slice,
     State,
-    Super,
-    TaggedUnion,
     Value,
     Vector,
 )
-from npcompile.python.values import Iterator as Position
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -169,22 +162,6 @@ def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
         value = work.pop()
         yield value
         match value:
-            case Sequence():
-                work += value.items
-            case TaggedUnion():
-                work += value.options
-            case Slice():
-                work += (value.start, value.stop, value.step)
-            case Position():
-                work += value.parts
-            case Method():
-                work += (value.function, value.receiver)
-            case Partial():
-                work += (value.function, *value.args, *value.keywords.values())
-            case Super():
-                work += (value.after, value.receiver)
-            case Function():
-                work += (*value.defaults, *value.keyword_defaults.values(), *value.closure)
             case HeapObject() if value not in seen and value in state.heap:
                 seen.add(value)
                 contents = state.heap[value]
@@ -194,3 +171,5 @@ def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
                     work += contents.values()
                 else:
                     work += contents if isinstance(contents, tuple) else (contents,)
+            case Composite():
+                work += value.parts()

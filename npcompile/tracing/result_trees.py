@@ -408,9 +408,9 @@ class Trees:
             raise self.t.refuse("generator", "Python can't go on in the middle of it")
         if value.kind == "range" and not value.position:
             kind = range if value.itself else RANGE_ITERATOR
-            return Items(kind, tuple(map(self.result, value.parts)))
+            return Items(kind, tuple(map(self.result, value.over)))
         if value.kind == "flat":
-            return Items(np.flatiter, (self._held(value.parts[1]),))
+            return Items(np.flatiter, (self._held(value.over[1]),))
         if value.itself or self._over_table(value):
             raise self.t.refuse(value.kind, "of a dictionary, which Python would go on with")
         if self._over_seen_list(value):
@@ -419,12 +419,12 @@ class Trees:
         if rest is not None:
             return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
         value = trip_counts.after(self.t, value, 0)
-        if value.kind == "grown" and isinstance(value.parts[2], HeapObject) and (
-            value.parts[2] in self.t.fetched or seen(self.t, value.parts[2])
+        if value.kind == "grown" and isinstance(value.over[2], HeapObject) and (
+            value.over[2] in self.t.fetched or seen(self.t, value.over[2])
         ):
             return self._grown(value)
         if value.kind in _POSITIONS:
-            return Items(_POSITIONS[value.kind], tuple(map(self._held, value.parts)))
+            return Items(_POSITIONS[value.kind], tuple(map(self._held, value.over)))
         raise self.t.refuse("return", f"of a {value.kind} iterator is left to Python")
 
     def _over_seen_list(self, it: Iterator) -> bool:
@@ -432,10 +432,10 @@ class Trees:
         if it.kind == "outside":
             return True
         if it.kind == "list":
-            (obj,) = it.parts
+            (obj,) = it.over
             assert isinstance(obj, HeapObject)
             return seen(self.t, obj)
-        return any(isinstance(part, Iterator) and self._over_seen_list(part) for part in it.parts)
+        return any(isinstance(part, Iterator) and self._over_seen_list(part) for part in it.over)
 
     def _over_table(self, it: Iterator) -> bool:
         """Whether it runs over a dictionary from outside, or over a list of a hash table's, which
@@ -447,25 +447,25 @@ class Trees:
                  for part in held.values() if isinstance(part, HeapObject)}
         return any(
             self._over_table(part) if isinstance(part, Iterator) else part in lists
-            for part in it.parts if isinstance(part, (Iterator, HeapObject))
+            for part in it.over if isinstance(part, (Iterator, HeapObject))
         )
 
     def _live(self, it: Iterator, position: int) -> Tree:
         """An iterator that sees what happens to the list it runs over."""
         match it.kind:
             case "outside" | "list":
-                place = (self._held(it.parts[0]), StaticObject(position))
+                place = (self._held(it.over[0]), StaticObject(position))
                 return Items(ir.LIST_ITERATOR, place)
             case "zip":
-                return Items(zip, tuple([self._moved(part, position) for part in it.parts]))
-            case "enumerate" if isinstance(it.parts[1], Static):
-                first = StaticObject(it.parts[1].value + position)
-                return Items(enumerate, (self._moved(it.parts[0], position), first))
+                return Items(zip, tuple([self._moved(part, position) for part in it.over]))
+            case "enumerate" if isinstance(it.over[1], Static):
+                first = StaticObject(it.over[1].value + position)
+                return Items(enumerate, (self._moved(it.over[0], position), first))
         raise self.t.refuse("loop", "over a list that Python may change")
 
     def _grown(self, it: Iterator) -> Tree:
         """The same over a list of a length that only the run knows."""
-        whole, *places = it.parts[2:]
+        whole, *places = it.over[2:]
         if not places:
             raise self.t.refuse("loop", "over a list that Python may change")
         return Items(ir.LIST_ITERATOR, (self._held(whole), self.result(places[0])))

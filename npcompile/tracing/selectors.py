@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Const, Node
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
-from npcompile.python.values import Iterator, Method, Sequence, Slice, Static, TaggedUnion, Value
+from npcompile.python.values import Composite, Static, TaggedUnion, Value
 from npcompile.tracing.inputs import pinned
 
 if TYPE_CHECKING:
@@ -61,17 +60,8 @@ def same(a: Value, b: Value) -> bool:
                 return a.source == b.source or _known_whole(x)
             plain = (bool, int, str, bytes, type(None))
             return type(x) is type(y) and type(x) in plain and x == y
-        case Sequence(x, kind), Sequence(y, other):
-            return kind is other and _all_same(x, y)
-        case Slice(), Slice():
-            return _all_same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
-        case Method(), Method():
-            return same(a.function, b.function) and same(a.receiver, b.receiver)
-        case TaggedUnion(), TaggedUnion():
-            return a.tag is b.tag and a.codes == b.codes and _all_same(a.options, b.options)
-        case Iterator(), Iterator():
-            first, second = ((x.kind, x.position, x.token, x.itself) for x in (a, b))
-            return first == second and _all_same(a.parts, b.parts)
+        case Composite(), Composite():
+            return a.alike(b) and all(map(same, a.parts(), b.parts()))
     return False
 
 
@@ -79,8 +69,3 @@ def _known_whole(value: Any) -> bool:
     """Whether guards tell which object it is: what is found in two places may be two others at
     the next call, and functions of equal code may have other closures."""
     return pinned(value) and type(value) is not FunctionType
-
-
-def _all_same(a: Iterable[Value], b: Iterable[Value]) -> bool:
-    first, second = list(a), list(b)
-    return len(first) == len(second) and all(map(same, first, second))

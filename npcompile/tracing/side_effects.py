@@ -186,7 +186,7 @@ class SideEffects:
 
     def _unseen(self, target: Static) -> None:
         """Refuses that a list gets items which an iterator over it may give."""
-        held = [value.parts[0] for value in everything(self.t)
+        held = [value.over[0] for value in everything(self.t)
                 if isinstance(value, Iterator) and value.kind == "outside"]
         assert target.source is not None
         for other in held:

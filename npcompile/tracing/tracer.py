@@ -272,7 +272,7 @@ class Tracer:
             case Slice():
                 return slice(*map(self.operand, (value.start, value.stop, value.step)))
             case Iterator() if value.kind == "range" and value.itself:
-                made = run(self, "arange", *map(self.operand, value.parts))
+                made = run(self, "arange", *map(self.operand, value.over))
                 assert isinstance(made, ArrayRef)
                 return made if self.facts.less(0, made.shape[0]) else []  # of float64
         wanted = "is no array or number, and a function of arrays gets it"

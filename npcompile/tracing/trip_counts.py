@@ -89,7 +89,7 @@ def _checks(t: Tracer, it: Value) -> bool:
     held = t.heap.get(it) if isinstance(it, HeapObject) else None
     if isinstance(held, Vector):
         return isinstance(held.item, Fetched)
-    return isinstance(it, Iterator) and any(_checks(t, part) for part in it.parts)
+    return isinstance(it, Iterator) and any(_checks(t, part) for part in it.over)
 
 
 def has_iterations(t: Tracer, over: Iterations) -> bool:
@@ -105,9 +105,9 @@ def first(t: Tracer, iterator: Iterator, over: Iterations) -> Node:
     """The index of the first iteration, as a number that may be large."""
     if iterator.kind != "range" or small(t, over.start):
         return t.builder.size(over.start)
-    number = t.call_record(int, (iterator.parts[0],))
+    number = t.call_record(int, (iterator.over[0],))
     for _ in range(iterator.position):
-        number = t.binary("+", number, iterator.parts[2])
+        number = t.binary("+", number, iterator.over[2])
     found = as_number(t, number)
     assert found is not None
     return found
@@ -143,10 +143,10 @@ def small(t: Tracer, *ends: Size) -> bool:
 def bounds(t: Tracer, it: Iterator) -> Bounds | None:
     """Start, stop and step of the rest of a range, also reversed; None for anything else."""
     found: Bounds | None = None
-    held = it.parts[0] if it.parts else None
+    held = it.over[0] if it.over else None
     if it.kind == "range":
         start, stop, step = (
-            arguments.integer(t, t.operand(part), "range") for part in it.parts
+            arguments.integer(t, t.operand(part), "range") for part in it.over
         )
         found = (start, stop, step)
     elif it.kind == "static" and isinstance(held, Static) and isinstance(held.value, range):
@@ -173,13 +173,13 @@ def length(t: Tracer, it: Iterator) -> Size:
         sign = 1 if is_positive(t, step) else -1
         count = floordiv((stop - start) * sign + step * sign - 1, step * sign)
         return count if t.facts.ensure("<=", 0, count) else largest(count, 0)
-    inner = [part for part in it.parts if isinstance(part, Iterator)]
+    inner = [part for part in it.over if isinstance(part, Iterator)]
     match it.kind:
         case "array":
-            assert isinstance(it.parts[0], ArrayRef)
-            return t.facts.norm(it.parts[0].shape[0])
+            assert isinstance(it.over[0], ArrayRef)
+            return t.facts.norm(it.over[0].shape[0])
         case "text":
-            return t.facts.norm(texts.array(it.parts[0]).shape[0])
+            return t.facts.norm(texts.array(it.over[0]).shape[0])
         case "grown":
             return vectors.size(t, _grown(t, it)[1])
         case "enumerate" | "reversed":
@@ -218,21 +218,21 @@ def item(t: Tracer, it: Iterator, k: Size) -> Value:
         if not small(t, start, stop):
             raise t.refuse("range", "of large numbers side by side with something else")
         return t.builder.size(start + k * step)
-    inner = [part for part in it.parts if isinstance(part, Iterator)]
+    inner = [part for part in it.over if isinstance(part, Iterator)]
     k = k + it.position
     match it.kind:
         case "grown":
             return vectors.load(t, *_grown(t, it), k)
         case "array":
-            return t.operate(indexing.getitem, it.parts[0], t.builder.size(k))
+            return t.operate(indexing.getitem, it.over[0], t.builder.size(k))
         case "text":
-            return texts.item(t, it.parts[0], k)
+            return texts.item(t, it.over[0], k)
         case "zip":
             return Sequence(tuple(item(t, part, k) for part in inner))
         case "map":
-            return t.call(it.parts[0], tuple(item(t, part, k) for part in inner), {})
+            return t.call(it.over[0], tuple(item(t, part, k) for part in inner), {})
         case "enumerate":
-            return Sequence((_counted(t, it.parts[1], k), item(t, inner[0], k)))
+            return Sequence((_counted(t, it.over[1], k), item(t, inner[0], k)))
         case "reversed" if inner[0].kind == "grown" and not inner[0].position:
             over, held = _grown(t, inner[0])
             return vectors.load(t, over, held, vectors.size(t, held) - 1 - k)
@@ -247,7 +247,7 @@ def standing(t: Tracer, it: Iterator) -> Iterator:
     """The same iterator at its beginning, if that can be told."""
     if it.itself:
         return it
-    held = it.parts[0] if it.parts else None
+    held = it.over[0] if it.over else None
     counted = isinstance(held, Static) and isinstance(held.value, range)
     return after(t, it, 0) if counted or iteration.remaining(t, it) is None else it
 
@@ -256,7 +256,7 @@ def alike(a: Iterator, b: Iterator) -> bool:
     """Whether iterators that stand at their beginnings differ in nothing but their parts."""
     kinds = ("range", "array", "zip", "enumerate")
     return (
-        a.kind == b.kind and a.kind in kinds and len(a.parts) == len(b.parts)
+        a.kind == b.kind and a.kind in kinds and len(a.over) == len(b.over)
         and not a.position and not b.position and a.itself == b.itself
     )
 
@@ -272,7 +272,7 @@ def _after(t: Tracer, it: Iterator, k: Size) -> Iterator:
     if found is not None:
         start, stop, step = found
         return Iterator("range", tuple(t.builder.size(n) for n in (start + k * step, stop, step)))
-    inner = [part for part in it.parts if isinstance(part, Iterator)]
+    inner = [part for part in it.over if isinstance(part, Iterator)]
     k = k + it.position
     match it.kind:
         case "reversed" if inner[0].kind == "grown" and not inner[0].position:
@@ -281,34 +281,34 @@ def _after(t: Tracer, it: Iterator, k: Size) -> Iterator:
             obj = vectors.copied(t, over, held, count - 1, count, -1, rest=True)
             return _rest(t, inner[0], obj, None)
         case "array" | "reversed" if "array" in (it.kind, *(part.kind for part in inner)):
-            ref = it.parts[0] if it.kind == "array" else _flipped(inner[0])
+            ref = it.over[0] if it.kind == "array" else _flipped(inner[0])
             assert isinstance(ref, ArrayRef)
             n, stride = ref.shape[0], ref.strides[0]
             rest = arguments.view(ref, (n - k, *ref.shape[1:]), ref.strides, k * stride)
             return Iterator("array", (rest,))
         case "text":
-            return Iterator("text", (texts.rest(it.parts[0], k),))
+            return Iterator("text", (texts.rest(it.over[0], k),))
         case "zip":
             return Iterator("zip", tuple(after(t, part, k) for part in inner))
         case "map":
-            return Iterator("map", (it.parts[0], *(after(t, part, k) for part in inner)))
+            return Iterator("map", (it.over[0], *(after(t, part, k) for part in inner)))
         case "enumerate":
-            return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.parts[1], k)))
+            return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.over[1], k)))
         case "grown":
             over, held = _grown(t, it)
             obj = vectors.copied(t, over, held, k, vectors.size(t, held) - k, rest=True)
             return _rest(t, it, obj, k)
         case "ndindex" | "ndenumerate":
             first, _ = _grid(t, it)
-            return Iterator(it.kind, (t.builder.size(first + k), *it.parts[1:]))
+            return Iterator(it.kind, (t.builder.size(first + k), *it.over[1:]))
     raise t.refuse("loop", f"over {it.kind} is followed iteration by iteration")
 
 
 def _rest(t: Tracer, it: Iterator, obj: HeapObject, k: Size | None) -> Iterator:
     """The iterator over the items of a list that another one has not given; it remembers the whole
     list, and how far it is in it, if it goes through it from the front."""
-    t.generators.goes_on(it.parts[0], obj)
-    whole, *places = it.parts[2:] or (it.parts[0], t.builder.const(0))
+    t.generators.goes_on(it.over[0], obj)
+    whole, *places = it.over[2:] or (it.over[0], t.builder.const(0))
     if k is not None and places:
         begun = arguments.integer(t, t.operand(places[0]), "list")
         places = [t.builder.size(begun + k)]
@@ -317,10 +317,10 @@ def _rest(t: Tracer, it: Iterator, obj: HeapObject, k: Size | None) -> Iterator:
 
 def _grown(t: Tracer, it: Iterator) -> tuple[HeapObject, Vector]:
     """A list, which must not grow or shrink from the beginning of a loop over it on."""
-    obj = it.parts[0]
+    obj = it.over[0]
     assert isinstance(obj, HeapObject)
     held = t.heap[obj]
-    begun = it.parts[1] if len(it.parts) > 1 else None
+    begun = it.over[1] if len(it.over) > 1 else None
     changed = isinstance(begun, Node) and not (
         isinstance(held, Vector) and vectors.same_length(t, held.length, begun)
     )
@@ -331,8 +331,8 @@ def _grown(t: Tracer, it: Iterator) -> tuple[HeapObject, Vector]:
 
 def _grid(t: Tracer, it: Iterator) -> tuple[Size, tuple[Size, ...]]:
     """Where an iterator over indices begins, in row-major order, and the lengths of the axes."""
-    first = arguments.integer(t, t.operand(it.parts[0]), "ndindex")
-    held = it.parts[1]
+    first = arguments.integer(t, t.operand(it.over[0]), "ndindex")
+    held = it.over[1]
     if isinstance(held, ArrayRef):
         return first, held.shape
     assert isinstance(held, Sequence)
@@ -350,7 +350,7 @@ def _storage(t: Tracer, it: Iterator, k: Size) -> Value:
     indices = Sequence(tuple(map(t.builder.size, reversed(found))))
     if it.kind == "ndindex":
         return indices
-    return Sequence((indices, t.operate(indexing.getitem, it.parts[1], indices)))
+    return Sequence((indices, t.operate(indexing.getitem, it.over[1], indices)))
 
 
 def _counted(t: Tracer, start: Value, k: Size) -> Value:
@@ -365,7 +365,7 @@ def _counted(t: Tracer, start: Value, k: Size) -> Value:
 
 
 def _flipped(it: Iterator) -> ArrayRef:
-    ref = it.parts[0]
+    ref = it.over[0]
     assert isinstance(ref, ArrayRef)
     n, stride = ref.shape[0], ref.strides[0]
     strides = (-stride, *ref.strides[1:])

@@ -21,16 +21,12 @@ from npcompile.ops.operands import Storage
 from npcompile.python.values import (
     NULL,
     UNBOUND,
+    Composite,
     Frame,
+    Function,
     HeapObject,
-    Iterator,
-    Method,
-    Partial,
-    Sequence,
-    Slice,
     State,
     Successors,
-    Super,
     TaggedUnion,
     Unreachable,
     Value,
@@ -108,18 +104,6 @@ def _unbound(value: Value) -> TaggedUnion | None:
 def _parts(value: Value, heap: dict[Storage | HeapObject, Any]) -> tuple[Value, ...]:
     """The values that a value consists of, as an operator sees it."""
     match value:
-        case Sequence(items):
-            return items
-        case Slice():
-            return (value.start, value.stop, value.step)
-        case Method():
-            return (value.function, value.receiver)
-        case Partial():
-            return (value.function, *value.args, *value.keywords.values())
-        case Super():
-            return (value.after, value.receiver)
-        case Iterator():
-            return value.parts
         case HeapObject() if value.kind in (list, dict):
             if value not in heap:
                 raise refuse("if", "depends on data, and only one path makes a list or object")
@@ -127,6 +111,8 @@ def _parts(value: Value, heap: dict[Storage | HeapObject, Any]) -> tuple[Value, 
             if isinstance(contents, dict):
                 return tuple(contents.values())
             return contents if isinstance(contents, tuple) else ()
+        case Composite() if not isinstance(value, Function):  # which only its own code looks into
+            return value.parts()
     return ()
 
 
@@ -147,25 +133,14 @@ def _narrowed(state: State, union: TaggedUnion, to: Value, depth: int) -> State:
         match value:
             case TaggedUnion() if value is union:
                 return to
-            case Sequence(items, kind) if _within(value, state.heap) is not None:
-                return Sequence(tuple(map(within, items)), kind)
-            case Slice():
-                return Slice(*map(within, _parts(value, state.heap)))
-            case Method():
-                return Method(within(value.function), within(value.receiver))
-            case Partial():
-                named = {key: within(item) for key, item in value.keywords.items()}
-                return Partial(within(value.function), tuple(map(within, value.args)), named)
-            case Super():
-                return Super(within(value.after), within(value.receiver))
-            case Iterator():
-                return replace(value, parts=tuple(map(within, value.parts)))
             case HeapObject() if value.kind in (list, dict):
                 contents = made.heap[value]
                 if isinstance(contents, dict):
                     made.heap[value] = {key: within(item) for key, item in contents.items()}
                 elif isinstance(contents, tuple):
                     made.heap[value] = tuple(map(within, contents))
+            case Composite() if _within(value, state.heap) is not None:
+                return value.mapped(within)
         return value
 
     made = state.copy()

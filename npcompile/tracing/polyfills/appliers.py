@@ -317,7 +317,7 @@ def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _listed(t: Tracer, made: Value) -> Value:
     """The iterator over a list that nobody else sees."""
     found = iteration.begin(t, made)
-    return Iterator(found.kind, found.parts, token=t.token())
+    return Iterator(found.kind, found.over, token=t.token())
 
 
 @rule(itertools.combinations)
@@ -359,13 +359,13 @@ def _product(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 def _end(it: Iterator) -> Value | None:
     """``n`` of the iterator of ``range(n)``."""
-    if it.kind == "static" and isinstance(it.parts[0], Static):
-        held = it.parts[0].value
+    if it.kind == "static" and isinstance(it.over[0], Static):
+        held = it.over[0].value
         plain = type(held) is range and held.start == 0 and held.step == 1
         return Static(len(held)) if plain else None
     if it.kind != "range" or it.position:
         return None
-    start, stop, step = it.parts
+    start, stop, step = it.over
     plain = isinstance(start, Static) and isinstance(step, Static) and (
         (start.value, step.value) == (0, 1)
     )
