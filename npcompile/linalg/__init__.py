@@ -1,8 +1,12 @@
-"""Linear algebra: records and algorithms, beside the names of ``numpy.linalg``."""
+"""Linear algebra: records and algorithms, and the functions of ``numpy.linalg``."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
+
+#: what fills this namespace lies above it
+_FUNCTIONS = "npcompile.api.linear_algebra"
 
 
 def __getattr__(name: str) -> Any:
@@ -10,4 +14,7 @@ def __getattr__(name: str) -> Any:
 
     if name.startswith("_") and name != "__all__":
         raise AttributeError(f"module 'npcompile.linalg' has no attribute {name!r}")
-    return getattr(linalg, name)
+    theirs = getattr(linalg, name)
+    if name not in linalg.__all__:
+        return theirs
+    return importlib.import_module(_FUNCTIONS).FUNCTIONS.get(name, theirs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import subprocess
 import sys
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import npcompile as np
 import npcompile.fft
 import npcompile.linalg
+from npcompile.api.linear_algebra import FUNCTIONS
 
 #: packages of ours that NumPy has names of, too
 ROOMS = {"fft", "linalg", "core"}
@@ -31,7 +33,11 @@ def test_names_are_numpys(name: str) -> None:
 def test_names_of_rooms(room: str) -> None:
     ours, theirs = getattr(npcompile, room), getattr(numpy, room)
     for name in theirs.__all__:
-        assert getattr(ours, name) is getattr(theirs, name)
+        mine = getattr(ours, name)
+        if mine is not getattr(theirs, name):  # a faster one for batches
+            assert name in FUNCTIONS
+            assert mine.__wrapped__ is getattr(theirs, name)
+            assert inspect.signature(mine) == inspect.signature(getattr(theirs, name))
 
 
 def test_unknown_names() -> None:
