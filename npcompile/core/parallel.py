@@ -1,4 +1,4 @@
-"""``prange``: a range whose turns the program says are independent."""
+"""``prange``: a range whose iterations are independent, as the program says."""
 
 from __future__ import annotations
 

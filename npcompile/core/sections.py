@@ -1,4 +1,4 @@
-"""Stretches of npcompile's own work that a thread never enters twice.
+"""Sections of npcompile's own work that a thread never enters twice.
 
 A signal handler, a finalizer, a callback of the garbage collector or a trace function runs between
 any two instructions, also while the same thread compiles, and may call compiled functions.  Locks

@@ -108,7 +108,7 @@ def _by_loop(steps: list[Step]) -> dict[Symbol, set[Buffer]]:
 
 
 def _made(steps: list[Step]) -> dict[Symbol | Buffer, set[Buffer]]:
-    """What an iteration of each loop makes."""
+    """The buffers that an iteration of each loop makes."""
     found: dict[Symbol | Buffer, set[Buffer]] = {}
     for step in steps:
         match step:
@@ -166,7 +166,7 @@ def _prune_leaving(leave: Leave) -> set[Memory]:
 
 
 def _carried(steps: list[Step]) -> set[Memory]:
-    """What iterations of loops leave to the next ones."""
+    """The buffers that iterations of loops leave to the next ones."""
     found: set[Memory] = set()
     for step in steps:
         match step:

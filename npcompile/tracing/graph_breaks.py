@@ -77,7 +77,7 @@ def _slot(t: Tracer, slot: Slot, held: Any) -> Value:
 
 
 def _iterable(t: Tracer, slot: Slot, held: Any) -> Value:
-    """What a loop runs over."""
+    """Makes the iterable of a loop from the arguments that stand for its stack slot."""
     match slot:
         case "range":
             ends = (next(held), next(held), next(held))

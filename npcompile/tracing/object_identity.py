@@ -67,7 +67,7 @@ def origins(t: Tracer, number: Node) -> frozenset[Node] | None:
 
 
 def _joined(node: Node, iterations: dict[Node, tuple[Node, ...]]) -> Iterable[Node] | None:
-    """What a number is one of."""
+    """The numbers among which a node selects, by path or iteration; None if it selects none."""
     if node.op == "where":
         return node.args[1:]
     if not isinstance(node.attrs, Get):

@@ -133,7 +133,7 @@ def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]
 
 
 def _held(frame: Frame, state: State, live: set[int]) -> list[Value]:
-    """What the live variables and the stack of a frame hold."""
+    """Lists the values of the live variables and of the stack of a frame."""
     first_storage = frame.code.code.co_nlocals
     return [v for k, v in enumerate(state.locals) if k in live or k >= first_storage] + state.stack
 

@@ -374,7 +374,7 @@ class Trees:
         return variables, (self.t.effects.result(stack[0]), *stack[1:])
 
     def _held(self, value: Value) -> Tree:
-        """What a variable or a stack slot holds."""
+        """The result tree of a variable or a stack slot."""
         if value is NULL:
             return StaticObject(NULL)
         if isinstance(value, Function) and self._space is not None:

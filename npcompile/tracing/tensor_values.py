@@ -70,7 +70,7 @@ def _indexing() -> ModuleType:
 
 
 def _meaning(held: Any) -> Function | None:
-    """What a function of torch's means, or None."""
+    """The rule for a function of torch's, or None."""
     found: Function | None = _table().resolve(held) if "torch" in sys.modules else None
     return found
 

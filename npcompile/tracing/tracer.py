@@ -296,7 +296,7 @@ class Tracer:
         return external.iterations(self, held, source)
 
     def value(self, operand: Operand) -> Value:
-        """What an operator returned as a value."""
+        """Makes an operator's result a value of the trace."""
         if isinstance(operand, (Node, ArrayRef)):
             return operand
         if isinstance(operand, Tensor):
@@ -572,7 +572,7 @@ class Tracer:
         return tuple(Static(c, Closure(n, source)) for c, n in zip(heap, names))
 
     def contents(self, storage: Value) -> Value:
-        """What a closure cell holds."""
+        """The contents of a closure cell."""
         if isinstance(storage, HeapObject):
             held: Value = self.heap[storage]
             return held

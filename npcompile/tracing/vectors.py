@@ -471,7 +471,7 @@ def _built(t: Tracer, item: Item, numbers: Iterator[Value]) -> Value:
 def part(
     t: Tracer, g: Vector, start: Size, count: Size, step: Size = 1
 ) -> tuple[Node, ...]:
-    """What the columns hold from a place on: copies."""
+    """Copies the columns from a place on."""
     if isinstance(g.item, Fetched):
         raise t.refuse("list", "from outside, whose items are read one by one")
     found = []
@@ -493,7 +493,7 @@ def contents(t: Tracer, g: Vector) -> list[ArrayRef]:
 
 
 def as_array(t: Tracer, g: Vector) -> ArrayRef:
-    """What ``np.asarray`` makes of it; of an empty list an empty array of float64."""
+    """Makes the array that ``np.asarray`` makes; of an empty list an empty array of float64."""
     if isinstance(g.item, Fetched):
         shown = t.register(HeapObject(list, borrowed=True))
         t.heap[shown] = g

@@ -168,7 +168,7 @@ class DiskCache:
                     _remove(folder, name)
 
     def info(self) -> DiskInfo:
-        """What is there and how it was used by this object."""
+        """Counts the records on disk and how this object has used them."""
         with self._folder(create=False) as folder:
             sizes = [s.st_size for _, s in _files(folder)] if folder is not None else []
         return DiskInfo(self.path, self.reason, len(sizes), sum(sizes), **self._counts)

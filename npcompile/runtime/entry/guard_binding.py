@@ -307,7 +307,7 @@ class _Watched:
                 raise Unwatchable("an item of a container")
 
     def _class_attribute(self, owner: Any, name: str) -> None:
-        """What a class, or one that it inherits from, has under a name, if no code is asked."""
+        """Looks up a name in a class and its bases, without running code."""
         meta = type(owner)
         if not issubclass(meta, type) or meta.__getattribute__ is not type.__getattribute__:
             raise Unwatchable("an attribute of an object")

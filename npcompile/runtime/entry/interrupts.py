@@ -149,7 +149,7 @@ append:
 
 
 def taken() -> BaseException | None:
-    """What a handler has raised in the loop that was left last."""
+    """Takes the exception that a handler has raised in the loop that was left last."""
     return raised.pop() if raised else None
 
 

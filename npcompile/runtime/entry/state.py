@@ -68,7 +68,7 @@ class AccessStep:
 
 @record
 class Signature:
-    """What a call must look like for an entry to take it.
+    """The form of the calls that an entry takes.
 
     ``leaves[i]``, the program's parameter i, is found at ``places[i]``.  A call has ``count``
     positional arguments and then ``keywords`` in this order; arguments at the positions ``same``

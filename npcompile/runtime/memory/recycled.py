@@ -149,7 +149,7 @@ def _new() -> Any:
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    """What ``np.empty`` gives, of recycled memory if it is large."""
+    """Does as ``np.empty``, in recycled memory if the array is large."""
     return _new()(dtype, len(shape), (ctypes.c_ssize_t * max(len(shape), 1))(*shape), None)
 
 
@@ -177,6 +177,6 @@ def trim() -> None:
 
 
 def info() -> MemoryInfo:
-    """What recycling has done so far."""
+    """Counts of recycled memory so far."""
     ensure()
     return MemoryInfo(*(int(n) for n in _memory().numbers))

@@ -81,7 +81,7 @@ def supported() -> bool:
 
 
 def unsupported() -> str:
-    """What it is that entries don't work on."""
+    """Says on which machine, with which Python and NumPy, calls cannot be machine code."""
     build = " without a GIL" if "free-threading" in sys.version else ""
     python = f"{platform.python_implementation()} {platform.python_version()}{build}"
     with_ = f"{python} and NumPy {np.__version__}"

@@ -80,7 +80,8 @@ def _outcome(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any,
 
 
 def difference(got: Any, want: Any, where: str, tolerance: Tolerance) -> str:
-    """What differs between two values, or an empty string; NaN equals NaN."""
+    """Describes the difference between two values; an empty string if there is none.  NaN equals
+    NaN."""
     if type(got) is not type(want):
         return f"{where}: type {type(got).__name__}, Python gives {type(want).__name__}"
     if tensor_memory.is_torch(want) and not tensor_memory.refused(want):

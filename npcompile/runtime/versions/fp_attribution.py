@@ -117,7 +117,7 @@ def _excluded(node: Node) -> str:
 
 
 def _name(graph: Graph, node: Node) -> str | None:
-    """What NumPy calls an operation if the program itself calls it, at one place."""
+    """The name that NumPy gives an operation, if the program itself calls it at one place."""
     how = graph.called.get(node)
     if how is None or not file_of(node.line) or _of_python(node):
         return None
@@ -132,7 +132,7 @@ def _of_python(node: Node) -> bool:
 
 
 def _called(node: Node) -> str:
-    """What NumPy's warnings call an operation."""
+    """The name by which NumPy's warnings call an operation."""
     if isinstance(node.attrs, Extern):
         return node.attrs.name.rpartition(".")[2]
     return node.op.removeprefix(OF_SCALARS)

@@ -92,7 +92,7 @@ class Bucket:
 
     @property
     def level(self) -> float:
-        """What it holds now."""
+        """The bucket's present level."""
         return max(self._level - SHARE * (perf_counter() - self._at), 0.0)
 
 
@@ -171,7 +171,7 @@ class Policy:
         self._same[kind] += SAME if refusal.general else 1
 
     def took(self, bound: dict[str, Any], seconds: float, made: Version | None) -> None:
-        """What compiling for one call has taken; ``made``: the version, which has run once."""
+        """Records the time of compiling for one call; ``made``: the version, which has run once."""
         self._calls += 1
         self._seconds += seconds
         compiles = self._compiles[call_kind(bound, exact=False, items=False)]

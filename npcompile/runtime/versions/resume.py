@@ -109,7 +109,7 @@ def activations(
 
 
 def _settled(held: object, space: dict[str, Any]) -> object:
-    """What a variable holds, a function as one of Python's."""
+    """Settles the contents of a variable: a traced function becomes one of Python's."""
     return held.function(space) if isinstance(held, Defined) else held
 
 

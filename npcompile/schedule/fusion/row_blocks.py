@@ -319,7 +319,7 @@ class FusedRows:
 
     @property
     def bytes(self) -> Size:
-        """What a row touches."""
+        """The bytes that a row touches."""
         counts: dict[Buffer, Size] = {}
         for touch in self.touches():
             if touch.step != 0 and counts.get(touch.buffer, 1) == 1:

@@ -147,7 +147,7 @@ def uses(group: SkewedGroup) -> Counter[Buffer]:
 
 
 def one_store(kernel: Kernel, store: Store) -> Kernel:
-    """What a kernel does for one of its stores."""
+    """A kernel that does only one of a kernel's stores."""
     used = {k for k in (store.value, store.mask, store.by) if k is not None}
     for position in range(len(kernel.values) - 1, -1, -1):
         value = kernel.values[position]

@@ -1,7 +1,7 @@
-"""Loops that look for the smallest or largest integer do so in some parts side by side.
+"""Unrolls loops that look for the smallest or largest integer: several candidates side by side.
 
-``best = max(best, x)`` waits in each iteration for the one before.  Turns take several such numbers
-in iteration, of which the best is taken in the end: the same number, as integers are.  Everything
+``best = max(best, x)`` waits in each iteration for the one before.  Iterations update several such
+numbers in turn, of which the best is taken in the end: with integers, the same number.  Everything
 else that the iterations do stays in its order.
 """
 

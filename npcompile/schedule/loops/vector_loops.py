@@ -217,7 +217,7 @@ class _LaneIteration:
     # ------------------------------------------------------------------ addresses
 
     def step(self, size: Size) -> Size:
-        """What a size grows by in each iteration."""
+        """The difference of a size from one iteration to the next."""
         step = substitute(size, {self.loop.symbol: self.iteration + 1}) - size
         if self.loop.symbol in symbols(step):
             raise NotVectorizable
@@ -262,7 +262,7 @@ class _LaneIteration:
         return self.pruned(needed, sums)
 
     def added(self, value: int, before: int, changed: set[int]) -> int:
-        """What is added to the number of before."""
+        """The value that an iteration adds to the number of the iteration before."""
         if value == before:
             return self.add(_ZERO)
         made = self.values[value]

@@ -67,7 +67,7 @@ class Demand:
         self._count()
 
     def without(self, region: Region) -> Demand:
-        """What is needed on paths that don't lead through a region."""
+        """The demand on paths that do not lead through a region."""
         made = copy(self)
         gone = set(_nested(region))
         made._skipped = self._skipped | gone

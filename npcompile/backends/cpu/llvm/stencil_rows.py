@@ -1,7 +1,7 @@
-"""Rows of which several turns read the same: a stencil's.
+"""Prefetching of rows that several iterations of a stencil read.
 
 Where rows come from memory, processors that are asked for each line a kilobyte ahead see too few of
-them under way, as each turn reads most of its rows from a cache.  So only those rows are asked for
+them under way, as each iteration reads most of its rows from a cache.  So only those rows are asked for
 that nobody has read, and long before: into the second cache, where they wait.  Stencils over planes
 gain nothing by it: of their rows most come from the last cache.
 """
@@ -13,7 +13,7 @@ from npcompile.backends.cpu.llvm.access import Address
 from npcompile.core.sizes import Size
 from npcompile.program.ir import Kernel, Load
 
-REACH = 8  # rows that may lie between two that one turn reads
+REACH = 8  # rows that may lie between two that one iteration reads
 
 
 def fresh_rows(kernel: Kernel) -> dict[int, Size]:
