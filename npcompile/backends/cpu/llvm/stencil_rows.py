@@ -1,9 +1,9 @@
 """Prefetching of rows that several iterations of a stencil read.
 
 Where rows come from memory, processors that are asked for each line a kilobyte ahead see too few of
-them under way, as each iteration reads most of its rows from a cache.  So only those rows are asked for
-that nobody has read, and long before: into the second cache, where they wait.  Stencils over planes
-gain nothing by it: of their rows most come from the last cache.
+them under way, as each iteration reads most of its rows from a cache.  So only those rows are asked
+for that nobody has read, and long before: into the second cache, where they wait.  Stencils over
+planes gain nothing by it: of their rows most come from the last cache.
 """
 
 from __future__ import annotations
