@@ -311,6 +311,8 @@ def _guard(guard: Guard) -> str:
         return f"{name} is the same function"
     if guard.kind == "type":
         return f"{name} is a {value.__name__}"
+    if guard.kind == "flags":
+        return f"{name} is a number, a string, an array or None"
     if guard.kind in ("length", "keys"):
         return f"{name} has the {guard.kind} {value!r}"
     if guard.kind == "most":

@@ -12,6 +12,7 @@ class Refusal:
 
     ``construct`` names the thing in the user's terms, ``line`` is the user's line (0: unknown).
     ``general``: other values of the same kind would not be compiled either.
+    ``finalizer``: an object has one, which must run when Python drops the object.
     ``provisional``: it holds until Python has executed the construct once.
     """
 
@@ -20,6 +21,7 @@ class Refusal:
     line: int = 0
     hint: str = ""
     general: bool = False
+    finalizer: bool = False
     provisional: bool = False
 
     def __str__(self) -> str:

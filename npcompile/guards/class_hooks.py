@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from inspect import getattr_static
 from os.path import dirname
-from types import FunctionType, ModuleType
+from types import FunctionType, GeneratorType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _LIBRARIES = frozenset({"numpy", "scipy", "torch", "npcompile", "mpmath", "sympy", "llvmlite"})
 _STANDARD = dirname(sys.modules["os"].__file__ or "")
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+#: flags of classes whose objects may run code when they are dropped: users', or what holds objects
+HOLDING = _HEAP_TYPE | 1 << 14  # Py_TPFLAGS_HAVE_GC
 #: special names of classes that no operator and no function asks a constant for: what makes
 #: objects, copies them, describes the class, or is looked at by who reads an attribute or calls
 _ASIDE = frozenset({
@@ -77,6 +79,11 @@ def has_finalizer(kind: type) -> bool:
     nobody."""
     found = getattr_static(kind, "__del__", None)
     return type(found) is FunctionType and not _is_ours(kind)
+
+
+def may_finalize(held: object) -> bool:
+    """Whether code of a program may run when an object is dropped, a generator's for instance."""
+    return type(held) is GeneratorType or has_finalizer(type(held))
 
 
 def _is_ours(kind: type) -> bool:

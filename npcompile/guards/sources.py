@@ -122,8 +122,9 @@ def is_given(source: Source | None) -> TypeGuard[Source]:
 class Guard:
     """``kind``: ``is`` (identity), ``equal`` (same type and ==), ``type`` (class identity),
     ``length``, ``most`` (it is no longer than that), ``keys`` (of a dict, in order), ``code`` (a
-    function's code object and defaults); ``same`` and ``apart``: identity with what another source
-    holds; ``present`` and ``absent``: whether there is an attribute."""
+    function's code object and defaults), ``flags`` (its class has none of them);
+    ``same`` and ``apart``: identity with what another source holds; ``present`` and ``absent``:
+    whether there is an attribute."""
 
     source: Source
     kind: str

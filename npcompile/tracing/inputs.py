@@ -43,7 +43,13 @@ from npcompile.graph.types import (
     c_strides,
     contiguous,
 )
-from npcompile.guards.class_hooks import has_finalizer, looks_up_plainly, of_library, wrapped_by_us
+from npcompile.guards.class_hooks import (
+    HOLDING,
+    has_finalizer,
+    looks_up_plainly,
+    of_library,
+    wrapped_by_us,
+)
 from npcompile.guards.sources import (
     AddressOf,
     Arg,
@@ -127,6 +133,16 @@ class Inputs:
             if inside and has_finalizer(kind):
                 return source
         return None
+
+    def guard_kind(self, value: Any, source: Source) -> None:
+        """Guards the class of an object that is not looked at; numbers, strings, arrays and None
+        may take each other's place, as no code runs when one is dropped."""
+        if self.known(source) is not None:
+            return
+        if type(value).__flags__ & HOLDING:
+            self.guard(source, "type", type(value))
+        else:
+            self.guard(source, "flags", HOLDING)
 
     def stand(self, source: Source, value: Value) -> None:
         """From here on a value stands for what is there."""

@@ -189,7 +189,7 @@ def _trace(
     finalized = tracer.inputs.finalized() if tracer.effects.pending or tracer.graph_breaks else None
     if finalized is not None:  # its arguments keep it alive until the call returns
         reason = "has a finalizer, which runs when Python drops it"
-        raise Refused(Refusal(label(finalized), reason, general=True))
+        raise Refused(Refusal(label(finalized), reason, general=True, finalizer=True))
     graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
     params = set(tracer.root.params)
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)

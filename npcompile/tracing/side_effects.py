@@ -215,9 +215,25 @@ class SideEffects:
 
     def _begin(self, target: Static, name: Name, value: Value) -> None:
         assert target.source is not None
+        self._replaces(target, name)
         obj = self.t.register(HeapObject(None))
         self.t.heap[obj] = value
         self.pending[target.source, name] = (target, obj)
+
+    def _replaces(self, target: Static, name: Name) -> None:
+        """Guards of what kind the object is that a store drops: its finalizer must not wait for
+        the end of the function."""
+        if name == MORE or not _there(target.value, name):
+            return
+        held, source = target.value, target.source
+        assert source is not None
+        if isinstance(name, tuple):
+            self.t.inputs.guard_kind(held[name[0]], Item(source, name[0]))
+            return
+        self.t.inputs.guard(source, "type", type(held))  # before anything is asked of it
+        asks = inspect.getattr_static(type(held), "__getattr__", None) is not None
+        there = Item(Attribute(source, "__dict__"), name) if asks else Attribute(source, name)
+        self.t.inputs.guard_kind(held.__dict__[name], there)
 
     def expect(self, places: Attributes) -> None:
         """Makes cells for attributes that an earlier attempt stored to here or there."""

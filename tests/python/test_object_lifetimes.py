@@ -224,3 +224,69 @@ def test_random_lifetimes(part: int, frozen: None) -> None:
 @pytest.mark.parametrize("part", range(PARTS))
 def test_more_lifetimes(part: int) -> None:
     checked(lifetimes.GRAMMAR, range(1000 + part, 3000, PARTS))
+
+
+DROPPED = np.zeros(1)
+
+
+class Counted(Mortal):
+    def __del__(self) -> None:
+        DROPPED[0] += 1
+
+
+def over_an_attribute(y: Any, h: Any) -> Any:
+    h.c = 3.0
+    return y + DROPPED[0]
+
+
+def over_an_item(y: Any, xs: Any) -> Any:
+    xs[0] = 3.0
+    return y + DROPPED[0]
+
+
+def over_a_key(y: Any, d: Any) -> Any:
+    d["c"] = y
+    return y + DROPPED[0]
+
+
+def _holding(function: Any, kind: Any) -> Any:
+    held = kind() if kind is Holder else kind(1.0)
+    if function is over_an_attribute:
+        h = Holder()
+        h.c = held
+        return h
+    return [held, 1.0] if function is over_an_item else {"c": held}
+
+
+@pytest.mark.parametrize("kinds", [(Counted, Counted), (float, Counted, float), (Holder, Counted)])
+@pytest.mark.parametrize("function", [over_an_attribute, over_an_item, over_a_key])
+def test_what_a_store_drops_dies_before_the_next_statement(function: Any, kinds: Any) -> None:
+    def told(call: Any) -> list[Any]:
+        DROPPED[0] = 0
+        return [call(np.ones(2), _holding(function, kind)).tolist() for kind in kinds * 2]
+
+    assert told(jit(function, cache=False)) == told(function)
+
+
+def popped_behind_a_name(y: Any, k: Any, xs: list[Any]) -> Any:
+    for _ in range(3):
+        y = y * 2
+    c = xs[-1]  # noqa: F841 -- keeps it alive
+    for _ in range(int(k)):
+        LOG.append("here")  # noqa: PERF401 -- a loop of statements that Python executes
+    xs.pop()
+    LOG.append("popped")
+    return y
+
+
+def test_variables_that_nobody_reads_keep_what_they_hold() -> None:
+    def told(call: Any) -> list[Any]:
+        LOG.clear()
+        for k in (1.0, 2.0):
+            xs = [Mortal(k), Mortal(-k)]
+            call(np.ones(2), k, xs)
+            LOG.append("returned")
+        xs = []
+        return list(LOG)
+
+    assert told(jit(popped_behind_a_name, cache=False)) == told(popped_behind_a_name)

@@ -91,6 +91,8 @@ class Steps:
         """A guard on something that an argument leads to."""
         if guard.kind == "type":
             self._of_class(guard.source)
+        elif guard.kind == "flags":
+            self.steps.append(AccessStep("flags", self.place(guard.source), guard.value))
         elif guard.kind in RELATIONS:
             self.steps.append(
                 AccessStep(guard.kind, self.place(guard.source), self.place(guard.value))

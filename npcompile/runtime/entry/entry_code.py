@@ -193,6 +193,12 @@ class _Entry:
                 relation = "eq" if step.kind == "length" else "sle"
                 w.require(w.add(f"icmp {relation}", "i64", size, step.number), "unread")
                 continue
+            if step.kind == "flags":
+                kind = w.load("ptr", thing, self.layout.type)
+                flags = w.load("i64", kind, self.layout.type_flags)
+                held = w.add("and", "i64", flags, step.number)
+                w.require(w.add("icmp eq", "i64", held, 0), "miss")
+                continue
             if step.kind in RELATIONS:
                 both = self._place(step.place), self._place(step.number)
                 relation = "eq" if step.kind == "same" else "ne"

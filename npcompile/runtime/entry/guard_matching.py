@@ -132,6 +132,7 @@ _TESTS = {
     "is": "{} is {}",
     "equal": "S({}, {})",
     "type": "type({}) is {}",
+    "flags": "not type({}).__flags__ & {}",
     "length": "len({}) == {}",
     "most": "len({}) <= {}",
     "keys": "S(tuple({}), {})",

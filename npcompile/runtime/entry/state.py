@@ -44,6 +44,10 @@ class LeafPlace:
     index: int
 
 
+#: kinds of steps that need an object of the state
+_WITH_OBJECT = ("attribute", "item", "class", "is", "equal")
+
+
 @record
 class AccessStep:
     """Something that an entry reads or tests of an object that an argument leads to.
@@ -53,6 +57,7 @@ class AccessStep:
         kind  ::= "attribute" | "item"        reads it; the name or key is an object of the state
                 | "class" | "is" | "equal"    tests it against an object of the state
                 | "length" | "most"           tests how long it is against ``number``
+                | "flags"                     tests that its class has none of those in ``number``
                 | "same" | "apart"            tests it against what is at the place ``number``
         place ::= k, an argument | ~k, what the k-th read has found
     """
@@ -98,7 +103,7 @@ class Signature:
     @property
     def looked(self) -> int:
         """The number of objects that steps need."""
-        return sum(step.kind not in ("length", "most", "same", "apart") for step in self.steps)
+        return sum(step.kind in _WITH_OBJECT for step in self.steps)
 
     @property
     def variables(self) -> int:

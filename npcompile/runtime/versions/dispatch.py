@@ -7,6 +7,7 @@ and whatever left compiled code.
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections import Counter
@@ -209,6 +210,7 @@ class Dispatcher:
                 result = self._run(version, bound, leaves, args, kwargs, mode)
             if result is not MISS:
                 return result
+        leaves = None  # else it would hold what the call may drop
         return self._miss(bound, args, kwargs, mode)
 
     def _connect(self, version: Version, bound: dict[str, Any]) -> bool:
@@ -324,6 +326,8 @@ class Dispatcher:
             if postponed:
                 return self.plain(*args, **kwargs)
             self._remember(bound, refusal)
+            if refusal.finalizer and gc.isenabled():
+                gc.collect()  # cycles of the compiler's hold the object
             return self._python(refusal, args, kwargs, mode)
         try:
             result = self._run(version, bound, leaves, args, kwargs, mode)

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import lru_cache
 from time import perf_counter
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from npcompile.core.records import record
 from npcompile.core.unseen import unseen
 from npcompile.frontend.bytecode import RETURN, accesses, analyse
 from npcompile.graph.ir import ARRAY_ITERATOR, RANGE_ITERATOR
+from npcompile.guards.class_hooks import may_finalize
 from npcompile.program.ir import Exit
 from npcompile.python.values import UNBOUND
 from npcompile.runtime.entry.executables import Left
@@ -182,7 +184,11 @@ class Continuations:
             local, stack = self._statement(place, end, depth)
             self.outside += perf_counter() - begun
             place.executed()
-            found = self._after(end, local, stack)
+            assigned = _assigned(self.function.__code__)
+            if any(may_finalize(held) for name, held in local.items() if name in assigned):
+                self.rests["a variable holds an object with a finalizer"] += 1
+                return self._rest(end, local, stack)
+            found = self._after(end, self._live(end, local), stack)
             price += self._ran
             if not isinstance(found, GraphBreak):
                 self._price = price
@@ -201,7 +207,7 @@ class Continuations:
     def _statement(
         self, place: GraphBreak, end: int, depth: int
     ) -> tuple[dict[str, Any], list[Any]]:
-        """Lets Python execute the statement at a graph break."""
+        """Lets Python execute the statement at a graph break; all variables after it."""
         code = analyse(self.function.__code__, end)
         bound = dict.fromkeys(place.local)
         within = [
@@ -211,11 +217,16 @@ class Continuations:
         for i in within:
             bound.update(dict.fromkeys(code.names[k] for k in accesses(i)[1]))
         deleted = {code.names[i.arg] for i in within if i.op == "DELETE_FAST"}
-        live = {code.names[k] for k in code.live[code.entry]}
         own = set(self.function.__code__.co_varnames)
-        kept = tuple(name for name in bound if name in live & own and name not in deleted)
+        kept = tuple(name for name in bound if name in own and name not in deleted)
         frame = Activation.of(self.function, place.offset, place.local, place.stack)
         return resume.execute(frame, end, kept, depth)
+
+    def _live(self, end: int, local: dict[str, Any]) -> dict[str, Any]:
+        """The variables that what comes after a statement reads."""
+        code = analyse(self.function.__code__, end)
+        live = {code.names[k] for k in code.live[code.entry]}
+        return {name: held for name, held in local.items() if name in live}
 
     @unseen
     def _after(self, end: int, local: dict[str, Any], stack: list[Any]) -> Any:
@@ -240,6 +251,14 @@ class Continuations:
         found = continuation.call(*args)
         self._ran = continuation.ran
         return found
+
+
+@lru_cache(maxsize=1024)
+def _assigned(code_object: CodeType) -> frozenset[str]:
+    """The variables that a function assigns; arguments live until the call returns."""
+    code = analyse(code_object)
+    return frozenset(code.names[k] for body in code.blocks.values() for i in body
+                     for k in accesses(i)[1])
 
 
 # ------------------------------------------------------------------ iterators
