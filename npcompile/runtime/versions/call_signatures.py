@@ -34,7 +34,8 @@ def call_kind(bound: dict[str, Any], exact: bool, items: bool = True) -> object:
 
     def one(value: Any) -> object:
         if type(value) is np.ndarray:
-            kind = (value.dtype, value.ndim, value.flags.c_contiguous)
+            flags = value.flags
+            kind = (value.dtype, value.ndim, flags.c_contiguous, flags.aligned)
             return (*kind, value.shape) if exact else kind
         if type(value) in (int, float, bool, str, type(None), complex):
             return (type(value), value) if exact else type(value)

@@ -11,7 +11,7 @@ import gc
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import perf_counter, thread_time
 from types import FunctionType
@@ -30,7 +30,7 @@ from npcompile.runtime.entry import executables, fp_warnings, guard_matching
 from npcompile.runtime.entry.executables import FLAGS, MISS, OVERLAP, STALE, Executable, Left
 from npcompile.runtime.unsafe.layout import supported, unsupported
 from npcompile.runtime.unsafe.parameters import Parameters
-from npcompile.runtime.versions import closure_cache
+from npcompile.runtime.versions import aligned_copies, closure_cache
 from npcompile.runtime.versions.compiling import Compiler
 from npcompile.runtime.versions.exits import Exits
 from npcompile.runtime.versions.fallbacks import Fallbacks, complain
@@ -49,9 +49,13 @@ from npcompile.runtime.versions.version import HEIRLOOMS, VERSION_LIMIT, Version
 if TYPE_CHECKING:
     from npcompile.guards.sources import Trace
     from npcompile.program.ir import Exit
+    from npcompile.runtime.versions.aligned_copies import AlignedCopies
     from npcompile.runtime.versions.forwarding import Forwarder
     from npcompile.runtime.versions.regions import Continuations
     from npcompile.tracing.graph_breaks import ResumePoint
+
+Args = tuple[Any, ...]
+Named = dict[str, Any]
 
 _OVERLAP = Refusal("arguments", "arrays that overlap and are written, or may not be")
 _REPORTED = Refusal("errors", "scipy.special's are reported, which SciPy's functions can tell")
@@ -246,19 +250,10 @@ class Dispatcher:
         return self.parameters.bind(args, kwargs)
 
     def _run(
-        self,
-        version: Version,
-        bound: dict[str, Any],
-        leaves: tuple[Any, ...],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        self, version: Version, bound: Named, leaves: Args, args: Args, kwargs: Named,
         mode: Deterministic,
     ) -> Any:
-        if mode:
-            names = version.trace.unpromised[mode]
-            if names:
-                text = f"{', '.join(names)}: not deterministic in mode {mode!r}"
-                complain(self.config, text)
+        self._promise(version, mode)
         self.left.interrupt()
         saved = version.save(leaves) if version.cautious else None
         left: Left | None = None
@@ -285,6 +280,12 @@ class Dispatcher:
                 self._looked_at(version, bound, leaves)
         return result
 
+    def _promise(self, version: Version, mode: Deterministic) -> None:
+        """Complains of a version that can't keep the promise of a deterministic mode."""
+        names = version.trace.unpromised[mode] if mode else []
+        if names:
+            complain(self.config, f"{', '.join(names)}: not deterministic in mode {mode!r}")
+
     def _looked_at(
         self, version: Version, bound: dict[str, Any], leaves: tuple[Any, ...]
     ) -> None:
@@ -298,37 +299,22 @@ class Dispatcher:
             with self.lock:  # the next ones are tried in this order
                 self.versions.sort(key=lambda v: v is not version)
 
-    def _miss(
-        self,
-        bound: dict[str, Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        mode: Deterministic,
-    ) -> Any:
-        patient = bool(mode) or self.config.fullgraph
-        refusal = self.policy.known(bound, patient, self.fallbacks.total())
-        if refusal is None and len(self.versions) >= self.limit:
-            refusal = Refusal("versions", f"more than {self.limit} compiled versions")
+    def _miss(self, bound: Named, args: Args, kwargs: Named, mode: Deterministic) -> Any:
+        refusal = self._known(bound, mode)
         if refusal is not None:
             if self._outdated:  # its entry shall not look at each call
                 self._drift()
             return self._refused(refusal, args, kwargs, mode)
+        copied = aligned_copies.replaced(bound)
+        if copied is not None:
+            return self._aligned(copied, bound, args, kwargs, mode)
         begun = thread_time()
-        try:
-            version, leaves = self.compile(bound)
-        except Exception as error:  # a bug here must not become one of the user's program
-            refusal, postponed = why(error), isinstance(error, Postponed)
-            if refusal is None:
-                raise
-        seconds = thread_time() - begun
-        if refusal is not None:  # out of the handler: what Python raises has no other context
-            self.policy.took(bound, seconds, None)
-            if postponed:
-                return self.plain(*args, **kwargs)
-            self._remember(bound, refusal)
-            if refusal.finalizer and gc.isenabled():
-                gc.collect()  # cycles of the compiler's hold the object
-            return self._python(refusal, args, kwargs, mode)
+        found = self._attempt(bound)
+        if found is None:
+            return self.plain(*args, **kwargs)
+        if isinstance(found, Refusal):
+            return self._python(found, args, kwargs, mode)
+        seconds, (version, leaves) = thread_time() - begun, found
         try:
             result = self._run(version, bound, leaves, args, kwargs, mode)
         finally:
@@ -338,6 +324,57 @@ class Dispatcher:
         misfit = Refusal("arguments", "not what the compiled version expects of them")
         self._remember(bound, misfit)
         return self._python(misfit, args, kwargs, mode)
+
+    def _known(self, bound: dict[str, Any], mode: Deterministic) -> Refusal | None:
+        """Why a call that no version serves is left to Python without trying."""
+        patient = bool(mode) or self.config.fullgraph
+        refusal = self.policy.known(bound, patient, self.fallbacks.total())
+        if refusal is None and len(self.versions) >= self.limit:
+            return Refusal("versions", f"more than {self.limit} compiled versions")
+        return refusal
+
+    def _attempt(self, bound: Named) -> tuple[Version, Args] | Refusal | None:
+        """A version for these arguments and their leaves, or why there is none; None: there is
+        none yet."""
+        begun = thread_time()
+        try:
+            return self.compile(bound)
+        except Exception as error:  # a bug here must not become one of the user's program
+            refusal, postponed = why(error), isinstance(error, Postponed)
+            if refusal is None:
+                raise
+        # out of the handler: what Python raises has no other context
+        self.policy.took(bound, thread_time() - begun, None)
+        if postponed:
+            return None
+        self._remember(bound, refusal)
+        if refusal.finalizer and gc.isenabled():
+            gc.collect()  # cycles of the compiler's hold the object
+        return refusal
+
+    def _aligned(
+        self, copied: AlignedCopies, bound: Named, args: Args, kwargs: Named, mode: Deterministic
+    ) -> Any:
+        """One call with arrays that are not aligned."""
+        with self.lock:
+            found = self._serving(copied.bound) or self._known(copied.bound, mode)
+        if found is None:
+            begun = thread_time()
+            found = self._attempt(copied.bound)
+            if isinstance(found, tuple):
+                self.policy.took(copied.bound, thread_time() - begun, found[0])
+        if found is None:
+            return self.plain(*args, **kwargs)
+        if isinstance(found, tuple):
+            version, refusal = found[0], copied.refusal(found[0], self.function)
+            if refusal is None:
+                self._promise(version, mode)
+                self.left.interrupt()
+                count = partial(self._count, version)
+                return copied.run(version, partial(self.plain, *args, **kwargs), count)
+            self._remember(bound, refusal)
+            found = refusal
+        return self._refused(found, args, kwargs, mode)
 
     def _refused(
         self, refusal: Refusal, args: tuple[Any, ...], kwargs: Any, mode: Deterministic
@@ -433,14 +470,9 @@ class Dispatcher:
         """
         with self.lock:
             recalled = [v for v in self.versions if whole and v.trace.graph is None]
-            for version in self.versions:  # another thread may have been first
-                if version in recalled:
-                    continue
-                leaves = version.match(bound, self.function)
-                if leaves is None or not guard_matching.accepts(version.trace, leaves):
-                    continue
-                if self._connect(version, bound):
-                    return version, leaves
+            found = self._serving(bound, recalled)  # another thread may have been first
+            if found is not None:
+                return found
             version = self._made(bound, whole)
             leaves = version.match(bound, self.function)
             if leaves is None:
@@ -451,6 +483,20 @@ class Dispatcher:
             self._order(made)
             logs.log("recompiles", lambda: f"{self.function.__qualname__}: {len(self.versions)}")
             return version, leaves
+
+    def _serving(
+        self, bound: Named, but: Sequence[Version] = ()
+    ) -> tuple[Version, Args] | None:
+        """The version, none of some, that serves these arguments, and their leaves."""
+        for version in self.versions:
+            if version in but:
+                continue
+            leaves = version.match(bound, self.function)
+            if leaves is None or not guard_matching.accepts(version.trace, leaves):
+                continue
+            if self._connect(version, bound):
+                return version, leaves
+        return None
 
     @property
     def _compiler(self) -> Compiler:

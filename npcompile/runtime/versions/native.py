@@ -40,8 +40,10 @@ class Probe(FunctionBase):
 
 class Native(Executable):
     """An executable with an entry; ``probe`` calls it with the arguments that it expects.
-    ``bare``: calls do nothing but what machine code does for them."""
+    ``alone``: its body calls nothing of Python's, and arguments are not followed to what they hold;
+    ``bare``: and no Python makes its results."""
 
+    alone: bool
     bare: bool
     wiring: Wiring
     state: EntryState
@@ -161,7 +163,8 @@ def link(
     state.alone = made.probe
     made.run = unseen(lambda leaves: made.probe(*leaves))
     made.wiring, made.state = wiring, state
-    made.bare = not (objects or wiring.signature.steps or builder(result))
+    made.alone = not (objects or wiring.signature.steps)
+    made.bare = made.alone and not builder(result)
     made.keep = (loaded, state, objects)
     if not wiring.connect(state):
         raise RuntimeError("the words to watch changed while the function was compiled")
