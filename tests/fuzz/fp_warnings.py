@@ -4,7 +4,8 @@ change from call to call.
 
 The sequence of warnings, with texts, files and lines, what modules remember of warnings that were
 shown, exceptions, results and changed arguments must be Python's.  Nobody asks for underflow
-here, which elementary functions tell of in other places than NumPy's.
+here, which elementary functions tell of in other places than NumPy's, nor for a remainder of what
+such a function gives: last bits of a divisor make any number of it.
 """
 
 from __future__ import annotations
@@ -59,14 +60,14 @@ class Writer:
         return self.pick(
             f"({one} / {other})", f"({one} / {other})", f"({one} * {other})", f"({one} - {other})",
             f"({one} + {other})", f"np.log({one})", f"np.exp({one})", f"np.sqrt({one})",
-            f"({one} * 1e200)", f"np.divide({one}, {other})", f"({one} ** 2)", f"({one} % {other})",
+            f"({one} * 1e200)", f"np.divide({one}, {other})", f"({one} ** 2)", "(a % x)",
             f"np.reciprocal({one})", f"({one} ** -1)", f"np.power({one}, 3.5)", f"({one} ** 0.5)",
             f"np.where({one} > {other}, {one}, {other})", f"np.add({one}, {other}, where=b > 0, "
-            f"out=np.zeros(len(a)))", f"np.abs({one})", f"({one} // {other})",
+            f"out=np.zeros(len(a)))", f"np.abs({one})", "(a // b)",
             f"{one}.astype('f4').astype('f8')", f"np.log1p({one})", f"np.arcsin({one})",
             f"np.float_power({one}, 2.5)", f"np.expm1({one})", f"np.sinh({one})",
             f"np.maximum({one}, {other})", f"np.square({one})", f"np.cumsum({one})",
-            f"np.mod({one}, {other})", f"np.sin({one})", f"np.hypot({one}, {other})",
+            "np.mod(b, a)", f"np.sin({one})", f"np.hypot({one}, {other})",
         )
 
     def number(self, depth: int = 0) -> str:
