@@ -130,6 +130,13 @@ def tabled(a: Any, n: int) -> Any:
     return table[0, 0]
 
 
+def doubled(a: Any, at: Any) -> None:
+    b = a * 2.0
+    for k in range(len(at)):
+        b[at[k]] += 1.0
+        a[k] = b[0]
+
+
 def following(a: Any, n: int, total: int) -> int:
     for i in range(n):
         total = (total * 3 + i) & 1023
@@ -197,6 +204,13 @@ def test_the_function_handles_what_the_handler_raises() -> None:
             assert i < 0 and a[8] == -1 and a[:8].sum() == -i
             return
     raise AssertionError("it takes too long to compile")
+
+
+def test_the_way_out_of_a_loop_is_compiled_in_haste() -> None:
+    text = jit(doubled, cache=False).lower(np.ones(9), np.arange(5)).llvm
+    heads = [line for line in text.split("\n") if line.startswith("define internal i64 @exit.")]
+    assert heads
+    assert all(head.endswith("optnone noinline {") for head in heads)
 
 
 def test_a_handler_that_returns_costs_nothing() -> None:

@@ -41,6 +41,7 @@ from npcompile.program.ir import (
     Kernel,
     Program,
     RoutineCall,
+    SideExit,
     Statement,
     While,
 )
@@ -92,6 +93,8 @@ class _Body(Statements):
         self.status = f.alloca("i64")
         self.shared = f.alloca("i64", 3)  # with the iterations of a parallel loop
         self.failures: set[str] = set()  # labels to go to
+        self.exits = 0  # functions that leave for Python
+        self.departs = False  # whether one of them is being written
         self.regions = gil.Regions()
         releases = releases and not contents.relied_on(program)
         releases = releases and self.regions.worth(program.body)
@@ -103,16 +106,7 @@ class _Body(Statements):
         self.block(self.program.body)
         self.slots.flush(self.program.result)
         self.leave(i64(DONE))
-        if "unmade" in self.failures:
-            f.label("unmade")
-            f.run("PyErr_Clear")
-            self.fail("memory")
-        if "memory" in self.failures:
-            f.label("memory")
-            self.leave(i64(SHORT))
-        if "raised" in self.failures:
-            f.label("raised")
-            self.leave(i64(RAISED))
+        self.fail_here()
         f.label("leave")
         first, count = self.frame.temporaries
         rooms = self.slots.address(first)
@@ -129,8 +123,42 @@ class _Body(Statements):
 
     def leave(self, status: Value) -> None:
         """Frees what is left and returns."""
+        if self.departs:
+            self.f.do(f"ret {status.typed}")
+            return
         self.f.store(status, self.status)
         self.f.jump("leave")
+
+    def depart(self, way: SideExit | Edge) -> None:
+        """Leaves by a function of its own where arrays are made: LLVM's passes on the loops around
+        would take long for code that seldom runs."""
+        if self.departs or not any(isinstance(s, Alloc) for s in way.leaving):
+            super().depart(way)
+            return
+        failures, self.failures, self.departs = self.failures, set(), True
+        with self.module.in_haste(isinstance(way, Edge)):  # which only a signal takes
+            status = self.f.outline(f"exit.{self.exits}", lambda: self.write_exit(way))
+        self.failures, self.departs = failures, False
+        self.exits += 1
+        self.leave(status)
+
+    def write_exit(self, way: SideExit | Edge) -> None:
+        super().depart(way)
+        self.fail_here()
+
+    def fail_here(self) -> None:
+        """Writes the blocks that failures go to."""
+        f = self.f
+        if "unmade" in self.failures:
+            f.label("unmade")
+            f.run("PyErr_Clear")
+            self.fail("memory")
+        if "memory" in self.failures:
+            f.label("memory")
+            self.leave(i64(SHORT))
+        if "raised" in self.failures:
+            f.label("raised")
+            self.leave(i64(RAISED))
 
     def fail(self, label: str) -> None:
         """Leaves with an exception that is set (``raised``), or because an array could not be made
@@ -183,7 +211,7 @@ class _Body(Statements):
         f, name = self.f, self.name()
         if parallel_for.emit(
             self.module, self.slots, self.program, loop, name, self.target, self.made
-        ):
+        ) and not self.module.hasty:
             self.optimise.append(name)
         flags = f.alloca("i32")
         if loop.failed is not None:

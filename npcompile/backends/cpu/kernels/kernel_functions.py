@@ -133,7 +133,7 @@ def emit(
         module.declare(name, "void", ["ptr", "i64", "i64"])
         return _made(kernel, name, words)
     buffers, structure = _structure(kernel)
-    key = structure, parallel, part, least
+    key = structure, parallel, part, least, module.hasty
     made: KernelFunction
     if key not in module.written:
         made = _write(module, kernel, name, target, parallel, part, {}, least)

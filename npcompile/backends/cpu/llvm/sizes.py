@@ -13,7 +13,7 @@ from math import prod
 from npcompile.backends.cpu.llvm.access import element_type
 from npcompile.backends.cpu.llvm.frame import FrameLayout
 from npcompile.backends.cpu.llvm.scalar import Parts, component, memory
-from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
+from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, known_integer, literal
 from npcompile.core.sizes import Atom, Size, Symbol, product, symbols
 from npcompile.program.ir import Buffer
 
@@ -195,7 +195,11 @@ def bytes_of(slots: Slots, buffer: Buffer) -> Value:
 
 def floordiv(f: LLVMFunction, a: Value, b: Value) -> Value:
     """Python's ``//`` of i64 values; by 0: any number, but no trap."""
-    b = f.select(f.icmp("eq", b, i64(0)), i64(1), b)
+    known = known_integer(b)
+    if known is not None and known > 0 and known & (known - 1) == 0:
+        return f.binary("ashr", a, i64(known.bit_length() - 1))
+    if known is None or known == 0:
+        b = f.select(f.icmp("eq", b, i64(0)), i64(1), b)
     quotient = f.binary("sdiv", a, b)
     rest = f.binary("sub", a, f.binary("mul", quotient, b))
     unlike = f.icmp("slt", f.binary("xor", rest, b), i64(0))

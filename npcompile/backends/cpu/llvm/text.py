@@ -6,6 +6,7 @@ Nothing here knows of kernels.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,10 @@ METADATA = (
     f'!{LIKELY} = !{{!"branch_weights", i32 2000, i32 1}}',
     f"!2 = !{{i64 0, i64 {2**63 - 1}}}",
 )
+
+
+_NAME = re.compile(r"%\w+")  # of a value or a block
+_MADE = re.compile(r"^  (%\w+) = ", re.MULTILINE)
 
 
 def type_text(elem: str, lanes: int = 1) -> str:
@@ -128,6 +133,7 @@ class LLVMModule:
         self.written: dict[object, Any] = {}  # what is there already, by what it was made of
         self._memories: dict[object, int] = {}
         self._rolled = 0  # loops that stay as they are
+        self.hasty = False  # whether functions begun now are to be compiled in haste
 
     def declare(self, name: str, result: str, params: Sequence[str]) -> None:
         self.declarations.setdefault(name, f"declare {result} @{name}({', '.join(params)})")
@@ -149,6 +155,13 @@ class LLVMModule:
         if found is not function:
             self.functions.remove(function)
         return found.name
+
+    @contextmanager
+    def in_haste(self, hasty: bool) -> Iterator[None]:
+        """Functions that are begun inside are compiled in haste."""
+        before, self.hasty = self.hasty, hasty
+        yield
+        self.hasty = before
 
     def memory(self, key: object) -> str:
         """What says of a load or store that it touches this memory and no other one; only the first
@@ -228,12 +241,14 @@ class LLVMFunction:
         signature = ", ".join(value.typed for value in self.params)
         linkage = "internal " if internal and name != module.exported else ""
         self._head = f"define {linkage}{result} @{name}({signature}) nounwind"
-        self.hasty = False  # to be compiled in haste rather than well
+        self.hasty = module.hasty  # to be compiled in haste rather than well
         self._asks = False  # for memory ahead
         self._allocas: list[str] = []
         self._lines: list[str] = []
         self._first: list[str] = []  # at entry
         self._count = self._words = 0
+        self._outlined = 0  # lines that are in functions of their own
+        self._values = {value.text: value for value in self.params}
         self.block = "entry"
         self.strict = False  # whether floating-point operations stay where they are written
         module.functions.append(self)
@@ -249,7 +264,11 @@ class LLVMFunction:
     # ------------------------------------------------------------ instructions
 
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._lines) + self._outlined
+
+    def _value(self, name: str, elem: str, lanes: int = 1) -> Value:
+        value = self._values[name] = Value(name, elem, lanes)
+        return value
 
     def name_for(self, stem: str = "v") -> str:
         self._count += 1
@@ -264,7 +283,7 @@ class LLVMFunction:
         self._count += 1
         name = f"%v{self._count}"
         self._lines.append(f"  {name} = {text}")
-        return Value(name, elem, lanes)
+        return self._value(name, elem, lanes)
 
     def binary(self, op: str, a: Value, b: Value) -> Value:
         if self.strict and op in _ARITHMETIC:
@@ -394,12 +413,12 @@ class LLVMFunction:
         """Room on the stack, made once at entry."""
         name = "%" + self.name_for("room")
         self._allocas.append(f"  {name} = alloca [{count} x {elem}], align 64")
-        return Value(name, "ptr")
+        return self._value(name, "ptr")
 
     def words(self, count: int) -> Value:
         """Room on the stack for what one call is given, the same for all calls."""
         self._words = max(self._words, count)
-        return Value("%words", "ptr")
+        return self._value("%words", "ptr")
 
     # ------------------------------------------------------------ blocks
 
@@ -425,6 +444,24 @@ class LLVMFunction:
         lines, self._lines = self._lines, self._first
         yield
         self._lines = lines
+
+    def outline(self, name: str, write: Callable[[], None]) -> Value:
+        """Calls a new function that is compiled in haste, and gives the i64 that it returns.
+        ``write`` writes its blocks; the values of this function that they read are passed."""
+        lines, block = self._lines, self.block
+        self._lines, self.block = [], "entry"
+        write()
+        inside, self._lines, self.block = self._lines, lines, block
+        self._outlined += len(inside)
+        text = "\n".join(inside)
+        read = dict.fromkeys(_NAME.findall(text))
+        for made in _MADE.findall(text):
+            del read[made]
+        passed = [self._values[name] for name in read if name in self._values]
+        function = LLVMFunction(self.module, name, "i64", [(v.type, v.text[1:]) for v in passed])
+        function._lines, function.hasty = inside, True
+        arguments = ", ".join(value.typed for value in passed)
+        return self.op(f"call i64 @{name}({arguments})", "i64")
 
     @contextmanager
     def when(self, condition: Value) -> Iterator[None]:
@@ -464,14 +501,14 @@ class LLVMFunction:
         self.label(body)
         place = len(self._lines)
         running = LLVMLoop(
-            Value("%" + self.name_for("i"), "i64"),
-            [Value("%" + self.name_for("c"), v.elem, v.lanes) for v in carried],
+            self._value("%" + self.name_for("i"), "i64"),
+            [self._value("%" + self.name_for("c"), v.elem, v.lanes) for v in carried],
         )
         yield running
         width = i64(step) if isinstance(step, int) else step
         rows = [(running.index, start, Value("", "i64"))]
         if first is not None:
-            rows.append((Value("%" + self.name_for("step"), "i64"), first, width))
+            rows.append((self._value("%" + self.name_for("step"), "i64"), first, width))
             width = rows[-1][0]
         how = "add nsw" if step == 1 else "add"  # the index is less than stop
         following = self.binary(how, running.index, width)
@@ -499,7 +536,8 @@ class LLVMFunction:
         self.jump(body)
         self.label(body)
         place = len(self._lines)
-        running = Cycle([Value("%" + self.name_for("c"), v.elem, v.lanes) for v in carried])
+        running = Cycle(
+            [self._value("%" + self.name_for("c"), v.elem, v.lanes) for v in carried])
         yield running
         latch = self.block
         self.branch(running.again, body, after)

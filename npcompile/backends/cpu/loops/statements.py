@@ -138,9 +138,13 @@ class Statements(ABC):
             self.f.branch(holds, on, out, likely=True)
         self.f.label(out)
         with self.slots.inside(), self.taking(None):
-            self.hand_over(check)
-        self.leave(i64(check.number))
+            self.depart(check)
         self.f.label(on)
+
+    def depart(self, way: SideExit | Edge) -> None:
+        """Leaves for Python, which goes on."""
+        self.hand_over(way)
+        self.leave(i64(way.number))
 
     def hand_over(self, check: SideExit | Edge) -> None:
         """Makes what Python needs where a check has failed."""
@@ -319,8 +323,7 @@ class Statements(ABC):
         f.branch(f.icmp("eq", found, literal("i32", 0)), on, out, likely=True)
         f.label(out)
         with self.slots.inside(), self.taking(None):
-            self.hand_over(edge)
-        self.leave(i64(edge.number))
+            self.depart(edge)
         f.label(on)
 
     def again(self, loop: While) -> Value:
