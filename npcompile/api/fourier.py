@@ -49,9 +49,9 @@ def _array(a: Any) -> Any:
 
 def _one(
     kind: str, inverse: bool, a: Any, n: Any, axis: Any, norm: Any, out: Any, in_place: bool = False
-) -> Any:
-    """One transform; raises :class:`_Else` for what is NumPy's.  ``in_place``: ``out`` may be the
-    array itself."""
+) -> tuple[Any, bool]:
+    """One transform, and whether it raised floating-point errors that NumPy reports; raises
+    :class:`_Else` for what is NumPy's.  ``in_place``: ``out`` may be the array itself."""
     if type(a) is np.ndarray and n is None and out is None and norm in OPPOSITE:
         char, last = a.dtype.char, (-1, a.ndim - 1)
         if char in _READ[kind] and axis in last and a.ndim and a.size and a.flags.carray:
@@ -79,16 +79,23 @@ def _one(
     elif not in_place and np.may_share_memory(a, out):
         a = a.copy()
     raised = transform(what, a, axis, out) & _ERRORS
-    if raised and raised & _seen():
-        raise Flagged(out)
-    return out
+    return out, bool(raised and raised & _seen())
+
+
+def _told(made: Any, raised: bool) -> Any:
+    """The result of a function; raises :class:`Flagged` where NumPy is to report errors."""
+    if raised:
+        raise Flagged(made)
+    return made
 
 
 #: the dtypes that are read as they are, where results have a length of their own only by NumPy's n
 _READ = {"c2c": "FD", "r2c": "fd", "c2r": ""}
 
 
-def _rows(kind: str, inverse: bool, a: np.ndarray, norm: str, char: str) -> Any:
+def _rows(
+    kind: str, inverse: bool, a: np.ndarray, norm: str, char: str
+) -> tuple[np.ndarray, bool]:
     """A transform along the last axis of an array in C order."""
     n = a.shape[-1]
     shape = a.shape if kind == "c2c" else (*a.shape[:-1], n // 2 + 1)
@@ -96,9 +103,7 @@ def _rows(kind: str, inverse: bool, a: np.ndarray, norm: str, char: str) -> Any:
     raised = rows("ic2c" if inverse else kind, norm, char)(a, made, n)
     if raised < 0:
         raise _Else
-    if raised & _ERRORS and raised & _seen():
-        raise Flagged(made)
-    return made
+    return made, bool(raised & _ERRORS and raised & _seen())
 
 
 def _takes(out: Any, shape: tuple[int, ...], dtype: Any) -> bool:
@@ -163,43 +168,43 @@ def _like(theirs: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
 def fft(
     a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
 ) -> Any:
-    return _one("c2c", False, a, n, axis, norm, out)
+    return _told(*_one("c2c", False, a, n, axis, norm, out))
 
 
 @_like(np.fft.ifft)
 def ifft(
     a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
 ) -> Any:
-    return _one("c2c", True, a, n, axis, norm, out)
+    return _told(*_one("c2c", True, a, n, axis, norm, out))
 
 
 @_like(np.fft.rfft)
 def rfft(
     a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
 ) -> Any:
-    return _one("r2c", False, a, n, axis, norm, out)
+    return _told(*_one("r2c", False, a, n, axis, norm, out))
 
 
 @_like(np.fft.irfft)
 def irfft(
     a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
 ) -> Any:
-    return _one("c2r", True, a, n, axis, norm, out)
+    return _told(*_one("c2r", True, a, n, axis, norm, out))
 
 
 @_like(np.fft.hfft)
 def hfft(
     a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
 ) -> Any:
-    return _one("c2r", True, np.conjugate(_array(a)), n, axis, _opposite(norm), None)
+    return _told(*_one("c2r", True, np.conjugate(_array(a)), n, axis, _opposite(norm), None))
 
 
 @_like(np.fft.ihfft)
 def ihfft(
     a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
 ) -> Any:
-    made = _one("r2c", False, a, n, axis, _opposite(norm), out)
-    return np.conjugate(made, out=made)
+    made, raised = _one("r2c", False, a, n, axis, _opposite(norm), out)
+    return _told(np.conjugate(made, out=made), raised)
 
 
 @_like(np.fft.fftn)
@@ -293,29 +298,34 @@ def _sequence(items: Any) -> Sequence[Any]:
 def _several(
     a: np.ndarray, inverse: bool, s: Any, axes: Any, norm: Any, out: Any
 ) -> Any:
-    return _along("c2c", inverse, a, _stages(a, s, axes)[::-1], norm, out)
+    made, raised = _along("c2c", inverse, a, _stages(a, s, axes)[::-1], norm)
+    return _told(_into(made, out), raised)
 
 
-def _along(kind: str, inverse: bool, a: np.ndarray, stages: list[tuple[int, int]], norm: Any,
-           out: Any) -> Any:
+def _along(
+    kind: str, inverse: bool, a: np.ndarray, stages: list[tuple[int, int]], norm: Any
+) -> tuple[Any, bool]:
     """A transform of a kind along the first axis given, complex ones along the others, which may
     take the place of what they read."""
-    made = a
+    made, any_raised = a, False
     for k, (n, axis) in enumerate(stages):
         fresh = None if k == 0 or made.shape[axis] != n else made
-        made = _one(kind if k == 0 else "c2c", inverse, made, n, axis, norm, fresh, k > 0)
-    return _into(made, out)
+        this = kind if k == 0 else "c2c"
+        made, raised = _one(this, inverse, made, n, axis, norm, fresh, k > 0)
+        any_raised |= raised
+    return made, any_raised
 
 
 def _real_several(a: np.ndarray, s: Any, axes: Any, norm: Any, out: Any) -> Any:
-    return _along("r2c", False, a, _stages(a, s, axes)[::-1], norm, out)
+    made, raised = _along("r2c", False, a, _stages(a, s, axes)[::-1], norm)
+    return _told(_into(made, out), raised)
 
 
 def _real_inverse(a: np.ndarray, s: Any, axes: Any, norm: Any, out: Any) -> Any:
-    stages = _stages(a, s, axes, halved=True)
-    if len(stages) > 1:
-        a = _along("c2c", True, a, stages[:-1], norm, None)
-    return _into(_one("c2r", True, a, *stages[-1], norm, None), out)
+    *first, last = _stages(a, s, axes, halved=True)
+    a, before = _along("c2c", True, a, first, norm)
+    made, raised = _one("c2r", True, a, *last, norm, None)
+    return _told(_into(made, out), before or raised)
 
 
 def _into(made: np.ndarray, out: Any) -> Any:

@@ -157,6 +157,8 @@ def _stages(ctx: Context, x: ArrayRef, s: Operand, axes: Operand) -> list[tuple[
     if not isinstance(axes, (tuple, list)):
         raise ctx.refuse("fft", "axes= that are no tuple")
     along = [axis_in(ctx, axis, x.ndim, "fft") for axis in axes]
+    if len(set(along)) < len(along):
+        raise ctx.refuse("fft", "along an axis twice: lengths are those of the operand")
     lengths: Sequence[Any] = [None] * len(along) if s is None else s
     if not isinstance(lengths, (tuple, list)) or len(lengths) != len(along) or not along:
         raise ctx.refuse("fft", "s= and axes= of unlike lengths: Python raises")
@@ -183,6 +185,8 @@ def _real_inverse(ctx: Context, a: Operand, s: Operand, axes: Operand, norm: Ope
     _out(ctx, out)
     x = as_array(ctx, a)
     *first, (n, axis) = _stages(ctx, x, s, axes)
+    if n is None and s is not None:  # as many points as there are coefficients, says NumPy
+        raise ctx.refuse("irfft", "s= that ends with -1")
     for length, along in first:
         x = transform(ctx, "ifft", "ic2c", x, length, along, norm)
     return transform(ctx, "irfft", "c2r", x, n, axis, norm)

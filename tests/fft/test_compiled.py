@@ -92,3 +92,19 @@ def test_explain_names_the_transform() -> None:
     a = numbers(0, (64,), "D")
     f(a)
     assert "fft.fft of 64 points along axis 0 (8 x 8)" in str(f.explain(a))
+
+
+@pytest.mark.parametrize("call", [
+    lambda a: np.fft.fft2(a, s=(-1, 8), axes=(0, 0)),
+    lambda a: np.fft.fft2(a, axes=(0, 0)),
+    lambda a: np.fft.rfft2(a.real, s=(-1, 8), axes=(0, 0)),
+    lambda a: np.fft.irfft2(a, s=(3, -1), axes=(0, 1)),
+    lambda a: np.fft.irfftn(a, s=(-1, -1), axes=(0, 1)),
+    lambda a: np.fft.irfft2(a, axes=(1, 1)),
+    lambda a: np.fft.fft2(a, s=(-1, 8), axes=(0, 1)),
+])
+def test_lengths_that_the_operand_has(call) -> None:
+    a = numbers(0, (5, 6, 7), "D")
+    found, wanted = jit(call)(a), call(a)
+    assert found.shape == wanted.shape
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)

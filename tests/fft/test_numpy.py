@@ -114,3 +114,27 @@ def test_floating_point_errors_are_reported() -> None:
         with np.errstate(all="raise", under="ignore"):
             fft.fft(np.ones((3, n)) + 0j)
             fft.rfft(np.zeros((3, n)))
+
+
+@pytest.mark.parametrize("name", ["fft2", "fftn", "rfftn", "irfftn", "ifft2"])
+@pytest.mark.parametrize("shape", [(17, 30, 13), (3, 17, 5), (9, 8, 31)])
+@pytest.mark.parametrize("layout", [
+    np.asfortranarray, lambda a: a.swapaxes(0, -1).copy().swapaxes(0, -1), lambda a: a[::-1]])
+def test_several_axes_of_any_layout(name, shape, layout) -> None:
+    """Later transforms take the place of their operands, in blocks of columns that may overlap."""
+    a = layout(numbers(0, shape, "d"))
+    found, wanted = getattr(fft, name)(a), getattr(np.fft, name)(a)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-12)
+    assert found.strides == wanted.strides
+
+
+@pytest.mark.parametrize("name", ["fftn", "rfftn", "irfftn", "ihfft"])
+def test_results_beside_floating_point_errors_are_whole(name) -> None:
+    """An error of an earlier transform does not end the call."""
+    a = np.full((4, 5, 6), 1e307)
+    a[1, 2, 3] = np.inf
+    with pytest.warns(RuntimeWarning):
+        found = getattr(fft, name)(a)
+    with pytest.warns(RuntimeWarning):
+        wanted = getattr(np.fft, name)(a)
+    assert (found.shape, found.dtype) == (wanted.shape, wanted.dtype)

@@ -162,7 +162,7 @@ def _columns(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int 
     (total, si, ti), lanes = beside[0], frame.prepared.lanes
     axes.remove(beside[0])
     if out is a and total % lanes:  # the last block begins in the one before
-        a = a.copy()
+        a = a.copy(order="K")  # with the strides that the frame has
         frame.set(source=a.ctypes.data)
     (outer, so, to), *rest = [*axes[::-1], (1, 0, 0)]
     block = min(frame.prepared.block, total // lanes * lanes)
