@@ -71,7 +71,8 @@ def _call_object(
     t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...],
     kwargs: dict[str, Value], plain: bool,
 ) -> Value:
-    from npcompile.tracing.builtin_functions import FUNCTIONS, executable, hashable
+    from npcompile.tracing.builtin_functions import executable, hashable
+    from npcompile.tracing.function_rules import FUNCTIONS
     from npcompile.tracing.polyfills import appliers
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
@@ -148,7 +149,7 @@ def _arrays(
 
 def inlines(t: Tracer, function: Value) -> bool:
     """Whether a call only hands its arguments to a function of the program."""
-    from npcompile.tracing.builtin_functions import FUNCTIONS
+    from npcompile.tracing.function_rules import FUNCTIONS
 
     if isinstance(function, Method):
         return inlines(t, function.function)

@@ -28,7 +28,7 @@ from npcompile.python.values import Frame, Iterator, State, Static, Successors, 
 from npcompile.tracing import joins, loops, selectors, trip_counts, unions
 from npcompile.tracing.graph_breaks import TOO_LONG
 from npcompile.tracing.joins import Arm
-from npcompile.tracing.opcodes import HANDLERS
+from npcompile.tracing.opcodes import handler_of
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -161,7 +161,7 @@ def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Suc
             frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
         elif union is not None:
             return unions.fork(t, frame, i, union)
-    handler = HANDLERS.get(i.op)
+    handler = handler_of(i.op)
     if handler is None:
         raise t.refuse(_construct(i.op), "is left to Python")
     return handler(t, frame, i)

@@ -6,6 +6,7 @@ mean something else in another version are listed with the versions they are for
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,20 @@ if TYPE_CHECKING:
 
 Handler = Callable[["Tracer", Frame, Instruction], Successors | None]
 HANDLERS: dict[str, Handler] = {}
+
+#: the opcodes of modules that are imported when a function has one of these opcodes
+_ELSEWHERE = {
+    "construction": """
+        BUILD_TUPLE BUILD_LIST LIST_TO_TUPLE LIST_APPEND LIST_EXTEND BUILD_MAP
+        BUILD_CONST_KEY_MAP MAP_ADD DICT_UPDATE DICT_MERGE UNPACK_SEQUENCE UNPACK_EX
+        FORMAT_VALUE CONVERT_VALUE FORMAT_SIMPLE FORMAT_WITH_SPEC BUILD_STRING LOAD_ATTR
+        LOAD_METHOD STORE_ATTR MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE CALL CALL_KW
+        CALL_FUNCTION_EX RETURN_GENERATOR YIELD_VALUE
+    """,
+    "contexts": "BEFORE_WITH",
+    "super_attributes": "LOAD_SUPER_ATTR",
+}
+MODULES = {name: module for module, names in _ELSEWHERE.items() for name in names.split()}
 
 
 def on(
@@ -31,6 +46,13 @@ def on(
         return handler
 
     return register
+
+
+def handler_of(name: str) -> Handler | None:
+    """The handler of an opcode, or None."""
+    if name in MODULES:  # another thread may be executing the module: the import waits for it
+        importlib.import_module(f"npcompile.tracing.{MODULES[name]}")
+    return HANDLERS.get(name)
 
 
 def push(frame: Frame, *values: Value) -> None:

@@ -52,8 +52,6 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import (
     calls,
-    construction,
-    contexts,
     control,
     dicts,
     external,
@@ -61,7 +59,6 @@ from npcompile.tracing import (
     item_requests,
     operators,
     result_trees,
-    super_attributes,
     texts,
     traced_containers,
     vectors,
@@ -73,12 +70,10 @@ from npcompile.tracing.aliasing import AliasAnalysis
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.graph_breaks import GraphBreaks
 from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
-from npcompile.tracing.polyfills import appliers, heaps
 from npcompile.tracing.references import touched
 from npcompile.tracing.side_effects import Attributes, SideEffects
 
-#: fill the tables of opcodes and functions
-HANDLED = (handlers, construction, super_attributes, contexts, appliers, heaps)
+HANDLED = handlers  #: fill the table of opcodes, beside rare ones that are imported when they occur
 DEEPEST = 40  #: inlined calls within one another
 RECURSIONS = 256  #: and those of functions by themselves, in all
 _Made = TypeVar("_Made", Storage, HeapObject, Object)
