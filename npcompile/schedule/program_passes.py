@@ -70,6 +70,10 @@ class Draft:
         """The buffers that any side exit hands to Python."""
         return {b for e in self.exits for held in e.held() for b in result_buffers(held)}
 
+    def rewrite(self, change: Callable[[Draft], Body]) -> None:
+        """Takes the statements that a pass gives."""
+        self.body = change(self)
+
     def add(
         self, buffers: Sequence[Buffer] = (), notes: Sequence[str] = (),
         smaller: Mapping[Buffer, Buffer] | None = None,
