@@ -70,9 +70,9 @@ class Draft:
         """The buffers that any side exit hands to Python."""
         return {b for e in self.exits for held in e.held() for b in result_buffers(held)}
 
-    def rewrite(self, change: Callable[[Draft], Body]) -> None:
+    def rewrite(self, body: Body) -> None:
         """Takes the statements that a pass gives."""
-        self.body = change(self)
+        self.body = body
 
     def add(
         self, buffers: Sequence[Buffer] = (), notes: Sequence[str] = (),
@@ -207,5 +207,5 @@ def run(draft: Draft) -> Draft:
     """The draft after all passes."""
     for step in PASSES:
         if step.where(draft):
-            draft.body = step.run(draft, import_path(step.uses))
+            draft.rewrite(step.run(draft, import_path(step.uses)))
     return draft

@@ -20,7 +20,6 @@ from npcompile.core.errors import Refusal
 from npcompile.graph.types import Array, Scalar
 from npcompile.guards.sources import Arg, Leaf
 from npcompile.program.results import ItemsResult, ParamResult, Result, ViewResult
-from npcompile.program.stored import stores
 from npcompile.runtime.entry import fp_warnings
 from npcompile.runtime.entry.executables import FLAGS, MISS, Left
 from npcompile.runtime.versions.native import Native
@@ -65,6 +64,8 @@ class AlignedCopies:
     def _computes(version: Version, function: FunctionType) -> bool:
         """Whether a run of a version does nothing but compute from its arguments' elements: it can
         be made anew in Python, and nobody keeps an array of it or looks at its layout."""
+        from npcompile.program.stored import stores
+
         trace, made = version.trace, version.executable
         codes = [function.__code__, *(c for guard in trace.guards for c in _codes(guard.value))]
         return (
