@@ -72,6 +72,7 @@ import numpy as np
 
 from npcompile.core.records import field, record
 from npcompile.core.sizes import Size, Symbol
+from npcompile.graph.items import listed
 from npcompile.graph.stubs import Stub
 from npcompile.graph.types import Array, Calling, Nothing, Scalar, Type
 
@@ -628,8 +629,6 @@ def container(kind: Any, items: list[Any], keys: tuple[Any, ...]) -> Any:
     if kind in (slice, range):
         return kind(*items)
     if kind is Columns:
-        from npcompile.graph.items import listed  # not every process has such lists
-
         return listed(keys[0], iter(items))
     if kind is SharedCell:
         return SharedCell(items)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npcompile import passes
+from npcompile import jit, passes
 from npcompile.core.errors import Refused
 from npcompile.core.facts import Facts
 from npcompile.core.sizes import Size, symbol
@@ -531,3 +531,32 @@ def test_columns_are_apart() -> None:
     assert not disjoint(facts, (0, (rows,), one), (1, (rows, columns), whole))
     planes = (rows * columns, columns)
     assert disjoint(facts, (0, (rows, rows), planes), (1, (rows, rows), planes))
+
+
+def test_two_writes_into_one_array_in_an_arm() -> None:
+    """Equal arrays are one value: both writes begin with it, and the first must leave it whole."""
+
+    def function(a: np.ndarray, b: np.ndarray, i: int) -> tuple[int, np.ndarray, np.ndarray]:
+        m = 0
+        x = a[0] * 1.5
+        c = np.zeros(5)
+        for _ in range(1):
+            if int(a[0] > b[3]) != i % 4:
+                pass
+            elif not a[2] > x:
+                pass
+            else:
+                continue
+            m = 1
+        c[2 : i % 5] += 1.0
+        old = c
+        w = np.zeros(5)
+        w[3] = x
+        c = w
+        return m, c, old
+
+    fast, rng = jit(function, cache=False), np.random.default_rng(0)
+    for _ in range(60):
+        a, b, i = rng.normal(size=5), rng.normal(size=5), int(rng.integers(-5, 12))
+        for found, wanted in zip(fast(a, b, i), function(a, b, i)):
+            np.testing.assert_array_equal(found, wanted)

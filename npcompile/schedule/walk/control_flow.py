@@ -41,8 +41,8 @@ def choose(s: Scheduler, node: Node) -> None:
         with s.aside(steps):
             s.iteration = len(s.memories)  # what was made before is needed after the other arm too
             for root, home in outside.items():
-                if s.place[root] != home:  # its old contents are somewhere else
-                    s.live.pop(root, None)
+                if s.place[root] != home:  # its old contents are somewhere else for later uses
+                    s.demand.confine(root, region)
                     s.place[root] = home
                 s.kept.discard(root)
             for result, home in zip(region.results, homes):

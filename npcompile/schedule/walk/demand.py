@@ -79,6 +79,15 @@ class Demand:
         made._again(changed)
         return made
 
+    def confine(self, node: Node, region: Region) -> None:
+        """Forgets the uses of a node behind a region: its contents are elsewhere for these."""
+        end, last = self.end[region], -1
+        for _, place, here, loops, _ in self._used[node]:
+            if place not in self._skipped and here <= end:
+                inner = tuple([loop for loop in loops if self.position[loop] <= end])
+                last = max(last, self._until(node, here, inner))
+        self.last_use[node] = last
+
     def _again(self, changed: set[Node]) -> None:
         """Counts again what some nodes are needed for, and what they are computed from."""
         queue = [(-self.position[node], id(node), node) for node in changed]
