@@ -302,10 +302,11 @@ class Interpreted:
         return _interpreted(self.function, found, given)
 
 
-def program(seed: int) -> Program:
-    """The program with its calls."""
-    return Program(write(seed), lambda call, space: arguments(KINDS[call // 2]), seed, HELPERS,
-                   calls=2 * len(KINDS), policy={"nans": True, "warnings": "", "lines": False})
+def program(seed: int, times: int = 2) -> Program:
+    """The program, called so many times with arguments of each kind."""
+    return Program(
+        write(seed), lambda call, space: arguments(KINDS[call // times]), seed, HELPERS,
+        calls=times * len(KINDS), policy={"nans": True, "warnings": "", "lines": False})
 
 
 @contextlib.contextmanager
@@ -320,6 +321,7 @@ def note(made: Any, program: Program, counts: Counts) -> None:
     counts["traced"] += len(made.traces)
 
 
-GRAPHS = Grammar(program, {"graph": Way(Interpreted)}, setting=short_kernels, note=note)
+GRAPHS = Grammar(lambda seed: program(seed, 1), {"graph": Way(Interpreted)},
+                 setting=short_kernels, note=note)
 GRAMMAR = Grammar(program, {"graph": Way(Interpreted), "machine code": jitted(cache=False)},
                   setting=short_kernels, note=note)
