@@ -541,9 +541,7 @@ def test_two_writes_into_one_array_in_an_arm() -> None:
         x = a[0] * 1.5
         c = np.zeros(5)
         for _ in range(1):
-            if int(a[0] > b[3]) != i % 4:
-                pass
-            elif not a[2] > x:
+            if int(a[0] > b[3]) != i % 4 or not a[2] > x:
                 pass
             else:
                 continue
