@@ -93,9 +93,9 @@ class Way:
 
 def jitted(**options: Any) -> Way:
     """Compiled with some options of ``jit``."""
-    # the reference backend has views of views
-    views = {"bases": False} if options.get("backend") == "reference" else {}
-    return Way(lambda function: jit(function, **options), views)
+    # these run calls on arrays of their own, whose views are views of views
+    apart = options.get("backend") == "reference" or "device" in options
+    return Way(lambda function: jit(function, **options), {"bases": False} if apart else {})
 
 
 COMPILED = {"compiled": jitted()}

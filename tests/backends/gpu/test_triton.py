@@ -35,7 +35,7 @@ from npcompile.runtime.versions.interpreted import made
 from tests.backends.cpu.test_primitives import meaning, operands, report, signatures, tables
 from tests.backends.cpu.test_reductions import reduction, sample
 from tests.fuzz import programs
-from tests.fuzz.framework import Grammar, Way, checked
+from tests.fuzz.framework import Grammar, checked, jitted
 from tests.support.cpu_backend import elementwise, together
 
 pytest.importorskip("triton", reason="Triton is not installed: kernels for GPUs are not tested")
@@ -282,8 +282,8 @@ def test_random_programs(first):
         # a GPU has no floating-point flags
         return replace(programs.calls(program, (7, 12)), policy={"signs": signs, "warnings": ""})
 
-    on_gpu = Way(lambda function: npcompile.jit(function, device="interpreter"))
-    counts = checked(Grammar(write, {"gpu": on_gpu}), range(first, first + 25))
+    ways = {"gpu": jitted(device="interpreter")}
+    counts = checked(Grammar(write, ways), range(first, first + 25))
     assert counts["compiled"] > 0.7 * 25
 
 
