@@ -33,7 +33,7 @@ def _rotated(u: LaneNumber, v: LaneNumber, cosine: LaneNumber, sine: LaneNumber
 
 
 def _pairs(n: int) -> list[tuple[int, int]]:
-    """All pairs of indices, in rounds of such as have no index in common."""
+    """Lists all pairs of indices in rounds; a round names each index at most once."""
     even = n + n % 2
     ring, found = list(range(even)), []
     for _ in range(even - 1):

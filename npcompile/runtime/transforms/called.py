@@ -15,6 +15,7 @@ import numpy as np
 from npcompile.backends.cpu.transforms.steps import ENTRIES, ENTRY, PART, transform_name
 from npcompile.core.locks import lock
 from npcompile.core.sections import again
+from npcompile.core.surroundings import why
 from npcompile.graph.routines import TransformSpec, transform_spec
 from npcompile.runtime.transforms import arrays, prepared
 
@@ -89,13 +90,13 @@ def _run(number: int, *args: Any) -> int:
 
 
 def _attempt(work: Callable[[], Any], failed: Any) -> Any:
-    """What some work gives; where it fails, the program leaves that to Python."""
+    """What some work gives; where nothing can be compiled, Python makes the transform.  Any other
+    exception, a signal handler's or a bug's, is raised after the machine code has returned."""
     try:
         return work()
-    except Exception:
-        return failed
-    except BaseException as error:  # a signal handler's
-        again(error)
+    except BaseException as error:
+        if not isinstance(error, Exception) or why(error) is None:
+            again(error)
         return failed
 
 

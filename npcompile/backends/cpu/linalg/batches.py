@@ -135,7 +135,7 @@ class Batches(Matrices):
 
     @contextmanager
     def _quiet(self, f: LLVMFunction) -> Iterator[None]:
-        """What is inside raises no flags."""
+        """Restores the floating-point flags after the instructions written inside."""
         control = f.alloca("i32")
         f.run("llvm.x86.sse.stmxcsr", control)
         yield
