@@ -21,6 +21,7 @@ from tests.fuzz.framework import Counts, Grammar
 
 MANY = 10**13  # iterations that no call comes to
 SIZE = 24
+AGAIN = 2.0  # seconds until a signal comes once more: a finalizer's exception is dropped
 
 
 FILE = "<random interrupts>"
@@ -92,10 +93,11 @@ def differs(seed: int) -> str | None:
     try:
         for wait in (0.05, 0.5, 2.0, 5.0):  # the first calls are compiled meanwhile
             a, b, c = arrays()
-            signal.setitimer(signal.ITIMER_REAL, wait * (1 + r.random()))
+            signal.setitimer(signal.ITIMER_REAL, wait * (1 + r.random()), AGAIN)
             try:
                 fast(a, b, c, 1, 0, 0, MANY)
             except Stop:
+                signal.setitimer(signal.ITIMER_REAL, 0)
                 found = frame_of(sys.exc_info()[2])
                 if found is not None and "c" in found[1]:
                     return compared(text, plain, fast, (a, b), found)

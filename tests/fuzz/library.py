@@ -159,13 +159,13 @@ def check(seed: int, counts: Counts) -> str:
     before = signal.signal(signal.SIGALRM, _late)
     try:
         for given in (first, first, second):
-            signal.alarm(LONGEST)
+            signal.setitimer(signal.ITIMER_REAL, LONGEST, LONGEST)
             want, got = (oracle.observe(f, *copy.deepcopy(given)) for f in (plain, fast))
             text = oracle.difference(got, want, close=(1e-5, 1e-12), warnings="")
             if text or heard(got) != heard(want):
                 return f"seed {seed}: {text or (heard(got), heard(want))}\n{source}"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     return ""
 

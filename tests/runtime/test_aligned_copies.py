@@ -189,7 +189,7 @@ def test_an_interrupted_call_keeps_what_it_has_written() -> None:
     a = apart(np.ones(1000))
     before = signal.signal(signal.SIGALRM, stop)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        signal.setitimer(signal.ITIMER_REAL, 0.2, 2.0)  # again if it falls into a finalizer
         with pytest.raises(KeyboardInterrupt):
             slow(a, 10**9)
     finally:

@@ -23,6 +23,7 @@ from tests.fuzz.interrupts import differs
 
 SOON = 0.05
 LATE = 1.0  # a busy machine may take so long; without looking it would be many times that
+AGAIN = 2.0  # until a signal comes once more
 
 
 class Stop(BaseException):
@@ -31,12 +32,16 @@ class Stop(BaseException):
 
 @contextmanager
 def stopping(after: float, handler: Callable[..., Any] | None = None) -> Iterator[None]:
-    """A signal that comes after some seconds, whose handler raises."""
+    """A signal that comes after some seconds, whose handler raises.
+
+    It comes again, as Python drops an exception that a handler raises in a finalizer or in a
+    callback of the garbage collector, which other packages have.
+    """
     def stop(*_: object) -> None:
         raise Stop
 
     before = signal.signal(signal.SIGALRM, handler or stop)
-    signal.setitimer(signal.ITIMER_REAL, after)
+    signal.setitimer(signal.ITIMER_REAL, after, AGAIN)
     try:
         yield
     finally:
