@@ -1,4 +1,4 @@
-"""``python -m benchmarks.run [throughput] [bandwidth] [calls] [start]``: tables.
+"""``python -m benchmarks.run [throughput] [bandwidth] [calls] [start] ...``: tables.
 
 Calls are timed in interleaved turns; every figure is a ratio to NumPy in the same run.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 import npcompile
 from benchmarks import bandwidth as bandwidths
-from benchmarks import small
+from benchmarks import matrices, small
 from benchmarks import start as starts
 from benchmarks.cases import CASES
 from benchmarks.peers import PEERS, installed
@@ -167,7 +167,7 @@ def start(options: argparse.Namespace) -> list[str]:
 
 SECTIONS = {
     "throughput": throughput, "bandwidth": bandwidth, "calls": calls, "start": start,
-    "small": small.table,
+    "small": small.table, "matrices": matrices.table,
 }
 
 

@@ -68,6 +68,28 @@ def test_blocks_come_back() -> None:
     assert c.ctypes.data != address
 
 
+def test_blocks_come_back_wherever_they_lie() -> None:
+    """Blocks that the system maps may be longer by two huge pages than what was asked for."""
+    code = """if True:
+        import ctypes, mmap
+        import numpy as np
+        from npcompile.runtime.memory import recycled
+        M_MMAP_THRESHOLD = -3
+        assert ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, 1 << 20)
+        recycled.ensure()
+        shifts = []
+        for k in range(34):
+            shifts.append(mmap.mmap(-1, 1 << 16))
+            for length in (524289, 950000):
+                recycled.trim()
+                recycled.empty((length,), np.dtype("f8"))
+                before = recycled.info()
+                recycled.empty((length,), np.dtype("f8"))
+                assert recycled.info().reused == before.reused + 1, (k, length)
+        """
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_much_larger_blocks_are_not_wasted() -> None:
     del_me = make((8 * MB,))
     address = del_me.ctypes.data

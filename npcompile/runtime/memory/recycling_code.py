@@ -135,8 +135,8 @@ define internal ptr @reuse(i64 %n) {{
 entry:
   %eighth = lshr i64 %n, 3
   %huge = icmp uge i64 %n, {_HUGE}
-  %page = select i1 %huge, i64 {2 << 20}, i64 0
-  %slack = add i64 %eighth, %page
+  %rounded = select i1 %huge, i64 {4 << 20}, i64 0         ; up to a huge page, and aligned to one
+  %slack = add i64 %eighth, %rounded
   %most = add i64 %n, %slack
   br label %look
 look:

@@ -78,7 +78,8 @@ class Batches(Matrices):
         with f.when(self._small(f, p["count"], sizes)):
             self._by_lanes(f, p["count"], sizes, inputs, outputs)
             f.label(f.name_for("never"))
-        self._one_by_one(f, p["count"], sizes, inputs, outputs)
+        found = f.call(f"npc.{self.symbol}", ("i64", 1), *f.params)  # takes the same
+        f.do(f"ret i64 {found.text}")
         return self.module.text()
 
     def _array(self, p: dict[str, Value], word: str, pointer: str, step: str,
@@ -178,20 +179,6 @@ class Batches(Matrices):
     def _copied(self, f: LLVMFunction, array: MatrixArray, index: Value, to: Value) -> None:
         source = self.at(f, array.pointer, (index, array.step))
         f.run_here("pack", array.rows, array.columns, source, *array.strides, to)
-
-    # ------------------------------------------------------------------ one after the other
-
-    def _one_by_one(self, f: LLVMFunction, count: Value, sizes: list[Value],
-                    inputs: list[MatrixArray], outputs: list[MatrixArray]) -> None:
-        with f.loop(i64(0), count, 1, [i64(1)]) as running:
-            args = list(sizes)
-            for array, word in zip(inputs, self.words[0]):
-                args += [self.at(f, array.pointer, (running.index, array.step)),
-                         *array.strides[: len(word)]]
-            args += [self.at(f, array.pointer, (running.index, array.step)) for array in outputs]
-            done = f.call(f"npc.{self.symbol}", ("i64", 1), *args)
-            running.next = [f.binary("and", done, running.carried[0])]
-        f.do(f"ret i64 {running.results[0].text}")
 
 
 def text(routine: str, dtype: np.dtype, target: Target) -> str:

@@ -2,27 +2,41 @@
 
 ::
 
-    npc.ROUTINE.T(sizes..., (operand, strides...)..., results...)     1 if it went well, else 0
+    npc.ROUTINE.T(sizes..., count, (operand, strides..., stride)..., (result, stride)...)
 
-Sizes are those of the operands' axes, each once.  Operands may have any strides; results are in C
-order.  LAPACK wants columns first, so operands are copied, as NumPy copies them: same bits.
+Sizes are those of the operands' axes, each once; ``count`` is that of matrices, ``stride`` leads
+from one to the next.  Operands may have any strides; results are in C order.  1 if all went well,
+else 0.  LAPACK wants columns first, so operands are copied, as NumPy copies them: same bits.
+Scratch memory is taken once for all matrices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
 from npcompile.backends.cpu.linalg.blas import LETTERS, Blas
 from npcompile.backends.cpu.linalg.matrices import Matrices, Numbers
+from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.access import Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts, component, constant
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
 from npcompile.backends.cpu.loader.compile import Target
+from npcompile.core.records import record
 
 ONE, NULL = i64(1), Value("null", "ptr")
 Arguments = dict[str, Value]
+
+
+@record(frozen=False)
+class Matrix:
+    """The arguments for one matrix, and whether all went well so far."""
+
+    at: Arguments
+    well: Value
 
 
 class Factors(Matrices):
@@ -37,8 +51,7 @@ class Factors(Matrices):
         """The module with ``npc.<routine>.<dtype>``."""
         self.pack()
         name, _, spec = routine.partition("_")
-        params = _PARAMETERS.get(routine, _PARAMETERS[name])
-        f, p = self.function(f"npc.{routine}.{self.dtype.name}", params, False, "i64")
+        f, p = self.function(f"npc.{routine}.{self.dtype.name}", parameters(routine), False, "i64")
         _WRITERS[name](self, f, p, spec)
         return self.module.text()
 
@@ -54,9 +67,28 @@ class Factors(Matrices):
         bits = self.blas.bits
         return f.icmp("eq", f.load(info, f"i{bits}"), literal(f"i{bits}", 0))
 
-    def end(self, f: LLVMFunction, rooms: Value, well: Value) -> None:
-        f.run("npc_give", rooms)
-        f.do(f"ret i64 {f.convert('zext', well, 'i64').text}")
+    @contextmanager
+    def each(self, f: LLVMFunction, p: Arguments, *rooms: Value) -> Iterator[Matrix]:
+        """Inside a loop over matrices: one of them.  After the loop the function gives scratch
+        memory back and returns whether all went well."""
+        with f.loop(i64(0), p["count"], 1, [literal("i1", True)]) as running:
+            here = dict(p)
+            for name in [name for name in p if f"step{name}" in p]:
+                distance = f.binary("mul", running.index, p[f"step{name}"])
+                here[name] = f.offset(p[name], access.element_type(self._dtype_of(name)), distance)
+            one = Matrix(here, running.carried[0])
+            yield one
+            running.next = [one.well]
+        for room in rooms:
+            f.run("npc_give", room)
+        f.do(f"ret i64 {f.convert('zext', running.results[0], 'i64').text}")
+
+    def _dtype_of(self, name: str) -> np.dtype:
+        return self.real if name in _REAL else self.dtype
+
+    def judged(self, f: LLVMFunction, one: Matrix, info: Value) -> None:
+        """Notes whether LAPACK was content with a matrix."""
+        one.well = f.binary("and", one.well, self.went_well(f, info))
 
     def unless(self, f: LLVMFunction, size: Value) -> None:
         """Returns at once if there is nothing to do."""
@@ -116,31 +148,32 @@ class Factors(Matrices):
         self.unless(f, n)
         rooms, a, b, pivots = self.room(f, (f.binary("mul", n, n), self.unit),
                                         (f.binary("mul", n, m), self.unit), (n, 8))
-        self.copied(f, n, n, p["A"], p["ra"], p["ca"], a)
-        self.copied(f, n, m, p["B"], *columns, b)
-        self._gesv(f, n, m, rooms, a, b, pivots, p["X"])
+        with self.each(f, p, rooms) as one:
+            self.copied(f, n, n, one.at["A"], p["ra"], p["ca"], a)
+            self.copied(f, n, m, one.at["B"], *columns, b)
+            self._gesv(f, n, m, one, a, b, pivots)
 
     def inv(self, f: LLVMFunction, p: Arguments, _: str) -> None:
         n = p["n"]
         self.unless(f, n)
         square = f.binary("mul", n, n)
         rooms, a, b, pivots = self.room(f, (square, self.unit), (square, self.unit), (n, 8))
-        self.copied(f, n, n, p["A"], p["ra"], p["ca"], a)
         numbers = Numbers(f, self.dtype)
-        one = constant(1, self.dtype)
-        with f.loop(i64(0), square) as running:
-            numbers.store(numbers.zero, self.at(f, b, (running.index, ONE)), Lanes(1))
-        with f.loop(i64(0), n) as running:
-            diagonal = f.binary("mul", running.index, f.binary("add", n, ONE))
-            numbers.store(one, self.at(f, b, (diagonal, ONE)), Lanes(1))
-        self._gesv(f, n, n, rooms, a, b, pivots, p["X"])
+        with self.each(f, p, rooms) as one:
+            self.copied(f, n, n, one.at["A"], p["ra"], p["ca"], a)
+            with f.loop(i64(0), square) as running:
+                numbers.store(numbers.zero, self.at(f, b, (running.index, ONE)), Lanes(1))
+            with f.loop(i64(0), n) as running:
+                diagonal = f.binary("mul", running.index, f.binary("add", n, ONE))
+                numbers.store(constant(1, self.dtype), self.at(f, b, (diagonal, ONE)), Lanes(1))
+            self._gesv(f, n, n, one, a, b, pivots)
 
-    def _gesv(self, f: LLVMFunction, n: Value, m: Value, rooms: Value, a: Value, b: Value,
-              pivots: Value, x: Value) -> None:
+    def _gesv(self, f: LLVMFunction, n: Value, m: Value, one: Matrix, a: Value, b: Value,
+              pivots: Value) -> None:
         order, sides, info = self.integers(f, n, m, i64(0))
         self.lapack(f, "gesv", order, sides, a, order, pivots, b, order, info)
-        self.returned(f, n, m, b, n, x)
-        self.end(f, rooms, self.went_well(f, info))
+        self.returned(f, n, m, b, n, one.at["X"])
+        self.judged(f, one, info)
 
     # ------------------------------------------------------------------ triangles
 
@@ -148,11 +181,13 @@ class Factors(Matrices):
         n = p["n"]
         self.unless(f, n)
         rooms, a = self.room(f, (f.binary("mul", n, n), self.unit))
-        self.copied(f, n, n, p["A"], p["ra"], p["ca"], a)
         order, info = self.integers(f, n, i64(0))
-        self.lapack(f, "potrf", self.blas.letter(f, spec), order, a, order, info, letters=1)
-        self._triangle(f, n, n, a, n, p["X"], lower=spec == "L")
-        self.end(f, rooms, self.went_well(f, info))
+        half = self.blas.letter(f, spec)
+        with self.each(f, p, rooms) as one:
+            self.copied(f, n, n, one.at["A"], p["ra"], p["ca"], a)
+            self.lapack(f, "potrf", half, order, a, order, info, letters=1)
+            self._triangle(f, n, n, a, n, one.at["X"], lower=spec == "L")
+            self.judged(f, one, info)
 
     def _triangle(self, f: LLVMFunction, m: Value, n: Value, a: Value, width: Value, to: Value,
                   lower: bool) -> None:
@@ -170,16 +205,14 @@ class Factors(Matrices):
     # ------------------------------------------------------------------ determinants
 
     def det(self, f: LLVMFunction, p: Arguments, _: str) -> None:
-        sign, logarithm = self._determinant(f, p)
-        size = f.call("exp", ("double", 1), logarithm)
-        Numbers(f, self.dtype).store(self._times(f, sign, (size,)), p["X"], Lanes(1))
-        f.do("ret i64 1")
+        with self._determinants(f, p) as (one, sign, logarithm):
+            size = f.call("exp", ("double", 1), logarithm)
+            Numbers(f, self.dtype).store(self._times(f, sign, (size,)), one.at["X"], Lanes(1))
 
     def slogdet(self, f: LLVMFunction, p: Arguments, _: str) -> None:
-        sign, logarithm = self._determinant(f, p)
-        Numbers(f, self.dtype).store(sign, p["S"], Lanes(1))
-        f.store(logarithm, p["L"])
-        f.do("ret i64 1")
+        with self._determinants(f, p) as (one, sign, logarithm):
+            Numbers(f, self.dtype).store(sign, one.at["X"], Lanes(1))
+            f.store(logarithm, one.at["L"])
 
     def _times(self, f: LLVMFunction, a: Parts, b: Parts) -> Parts:
         """A product as NumPy takes it here; a second factor of one part is real."""
@@ -190,12 +223,20 @@ class Factors(Matrices):
         real = f.binary("fsub", f.binary("fmul", x, u), f.binary("fmul", y, v))
         return real, f.binary("fadd", f.binary("fmul", x, v), f.binary("fmul", y, u))
 
-    def _determinant(self, f: LLVMFunction, p: Arguments) -> tuple[Parts, Value]:
-        """Sign and logarithm of the size of a determinant, by the factors of Gauss."""
-        n, numbers = p["n"], Numbers(f, self.dtype)
-        kind = f"i{self.blas.bits}"
+    @contextmanager
+    def _determinants(self, f: LLVMFunction, p: Arguments
+                      ) -> Iterator[tuple[Matrix, Parts, Value]]:
+        """Inside a loop over matrices: sign and logarithm of the size of the determinant."""
+        n = p["n"]
         rooms, a, pivots = self.room(f, (f.binary("mul", n, n), self.unit), (n, 8))
-        self.copied(f, n, n, p["A"], p["ra"], p["ca"], a)
+        with self.each(f, p, rooms) as one:
+            self.copied(f, n, n, one.at["A"], p["ra"], p["ca"], a)
+            yield one, *self._determinant(f, n, a, pivots)
+
+    def _determinant(self, f: LLVMFunction, n: Value, a: Value, pivots: Value
+                     ) -> tuple[Parts, Value]:
+        """By the factors of Gauss."""
+        numbers, kind = Numbers(f, self.dtype), f"i{self.blas.bits}"
         order, info = self.integers(f, n, i64(0))
         with f.when(f.icmp("ne", n, i64(0))):
             self.lapack(f, "getrf", order, order, a, order, pivots, info)
@@ -206,9 +247,8 @@ class Factors(Matrices):
             moved = f.icmp("ne", pivot, f.binary("add", running.index, ONE))
             running.next = [f.binary("xor", running.carried[0], f.convert("zext", moved, "i64"))]
         odd = f.icmp("ne", running.results[0], i64(0))
-        one, zero = constant(1, self.dtype), numbers.zero
-        minus = constant(-1, self.dtype)
-        sign = [f.select(odd, x, y) for x, y in zip(minus, one)]
+        sign = [f.select(odd, x, y) for x, y in zip(constant(-1, self.dtype),
+                                                    constant(1, self.dtype))]
         factors = f.select(regular, n, i64(0))  # NumPy takes no logarithm of a zero
         with f.loop(i64(0), factors, 1, [*sign, literal("double", 0.0)]) as running:
             *held, total = running.carried
@@ -218,8 +258,7 @@ class Factors(Matrices):
             log = f.call("log", ("double", 1), size)
             running.next = [*unit, f.binary("fadd", total, log)]
         *signs, total = running.results
-        f.run("npc_give", rooms)
-        found = tuple([f.select(regular, u, z) for u, z in zip(signs, zero)])
+        found = tuple([f.select(regular, u, z) for u, z in zip(signs, numbers.zero)])
         return found, f.select(regular, total, literal("double", float("-inf")))
 
     def _polar(self, f: LLVMFunction, sign: Parts, element: Parts) -> tuple[Parts, Value]:
@@ -250,20 +289,21 @@ class Factors(Matrices):
         complex_ = self.dtype.kind == "c"
         name = "heevd" if complex_ else "syevd"
         more = [reals, query] if complex_ else []
-        args = [job, half, order, a, order, p["W"]]
-        self.lapack(f, name, *args, room, query, *more, count, query, info, letters=2)
+        first = [job, half, order, a, order]
+        self.lapack(f, name, *first, p["W"], room, query, *more, count, query, info, letters=2)
         work, whole = self.work(f, room), self.asked(f, count)
         real_work = self.work(f, reals) if complex_ else ONE
-        self.copied(f, n, n, p["A"], p["ra"], p["ca"], a)
         scratch, w, r, i = self.room(f, (work, self.unit), (real_work, real), (whole, 8),
                                       held=rooms)
         lwork, lreal, lwhole = self.integers(f, work, real_work, whole)
         more = [r, lreal] if complex_ else []
-        self.lapack(f, name, *args, w, lwork, *more, i, lwhole, info, letters=2)
-        f.run("npc_give", scratch)
-        if vectors:
-            self.returned(f, n, n, a, n, p["V"])
-        self.end(f, rooms, self.went_well(f, info))
+        with self.each(f, p, rooms, scratch) as one:
+            self.copied(f, n, n, one.at["A"], p["ra"], p["ca"], a)
+            args = [*first, one.at["W"], w, lwork, *more, i, lwhole, info]
+            self.lapack(f, name, *args, letters=2)
+            if vectors:
+                self.returned(f, n, n, a, n, one.at["V"])
+            self.judged(f, one, info)
 
     # ------------------------------------------------------------------ singular values
 
@@ -278,22 +318,22 @@ class Factors(Matrices):
             f, (f.binary("mul", m, n), self.unit), (f.binary("mul", m, left), self.unit),
             (f.binary("mul", right, n), self.unit), (self._real_room(f, k, vectors), 8),
             (f.binary("mul", k, i64(8)), 8))
-        self.copied(f, m, n, p["A"], p["ra"], p["ca"], a)
         rows, columns, height, query, info = self.integers(f, m, n, right, i64(-1), i64(0))
         room = f.alloca("double", 2)
         job = self.blas.letter(f, ("A" if full else "S") if vectors else "N")
-        args = [job, rows, columns, a, rows, p["S"], u, rows, v, height]
-        more = [r] if self.dtype.kind == "c" else []
-        self.lapack(f, "gesdd", *args, room, query, *more, i, info, letters=1)
+        first, last = [job, rows, columns, a, rows], [u, rows, v, height]
+        more = [*[r] * (self.dtype.kind == "c"), i, info]
+        self.lapack(f, "gesdd", *first, p["S"], *last, room, query, *more, letters=1)
         work = self.work(f, room)
         scratch, w = self.room(f, (work, self.unit), held=rooms)
         (lwork,) = self.integers(f, work)
-        self.lapack(f, "gesdd", *args, w, lwork, *more, i, info, letters=1)
-        f.run("npc_give", scratch)
-        if vectors:
-            self.returned(f, m, left, u, m, p["U"])
-            self.returned(f, right, n, v, right, p["V"])
-        self.end(f, rooms, self.went_well(f, info))
+        with self.each(f, p, rooms, scratch) as one:
+            self.copied(f, m, n, one.at["A"], p["ra"], p["ca"], a)
+            self.lapack(f, "gesdd", *first, one.at["S"], *last, w, lwork, *more, letters=1)
+            if vectors:
+                self.returned(f, m, left, u, m, one.at["U"])
+                self.returned(f, right, n, v, right, one.at["V"])
+            self.judged(f, one, info)
 
     def _real_room(self, f: LLVMFunction, k: Value, vectors: bool) -> Value:
         """The length of ``rwork``, as LAPACK's manual has it."""
@@ -313,44 +353,64 @@ class Factors(Matrices):
         wide = m if spec == "complete" else k  # columns of Q
         room_for = f.binary("mul", m, f.intrinsic("smax", n, wide))
         rooms, a, tau = self.room(f, (room_for, self.unit), (k, self.unit))
-        self.copied(f, m, n, p["A"], p["ra"], p["ca"], a)
-        rows, columns, inner = self.integers(f, m, n, k)
-        info = self._with_work(f, "geqrf", rooms, [rows, columns, a, rows, tau])
-        self._triangle(f, wide if spec == "complete" else k, n, a, m, p["R"], lower=False)
-        if spec != "r":
-            (count,) = self.integers(f, wide)
-            name = "ungqr" if self.dtype.kind == "c" else "orgqr"
-            info = self._with_work(f, name, rooms, [rows, count, inner, a, rows, tau])
-            self.returned(f, m, wide, a, m, p["Q"])
-        self.end(f, rooms, self.went_well(f, info))
+        rows, columns, inner, count, info = self.integers(f, m, n, k, wide, i64(0))
+        factor = ("geqrf", [rows, columns, a, rows, tau])
+        form = ("ungqr" if self.dtype.kind == "c" else "orgqr", [rows, count, inner, a, rows, tau])
+        steps = [factor, form][: 1 if spec == "r" else 2]
+        sizes = [self._asked(f, name, args) for name, args in steps]
+        work = functools.reduce(lambda x, y: f.intrinsic("smax", x, y), sizes)
+        scratch, w = self.room(f, (work, self.unit), held=rooms)
+        lengths = self.integers(f, *sizes)
+        with self.each(f, p, rooms, scratch) as one:
+            self.copied(f, m, n, one.at["A"], p["ra"], p["ca"], a)
+            for (name, args), length in zip(steps, lengths):
+                self.lapack(f, name, *args, w, length, info)
+                if name == "geqrf":
+                    self._triangle(f, wide if spec == "complete" else k, n, a, m, one.at["R"],
+                                   lower=False)
+            if spec != "r":
+                self.returned(f, m, wide, a, m, one.at["Q"])
+            self.judged(f, one, info)
 
-    def _with_work(self, f: LLVMFunction, name: str, rooms: Value, args: Sequence[Value]) -> Value:
-        """Calls a routine with the memory that it asks for."""
+    def _asked(self, f: LLVMFunction, name: str, args: Sequence[Value]) -> Value:
+        """The length of the work array that a routine asks for."""
         query, info = self.integers(f, i64(-1), i64(0))
         room = f.alloca("double", 2)
         self.lapack(f, name, *args, room, query, info)
-        work = self.work(f, room)
-        scratch, w = self.room(f, (work, self.unit), held=rooms)
-        (lwork,) = self.integers(f, work)
-        self.lapack(f, name, *args, w, lwork, info)
-        f.run("npc_give", scratch)
-        return info
+        return self.work(f, room)
 
 
+#: sizes; operands and results by capital letters, with the letters of their strides
 _PARAMETERS = {
-    "solve": "n m A ra ca B rb cb X",
-    "solve_vector": "n A ra ca B rb X",
-    "inv": "n A ra ca X",
-    "cholesky": "n A ra ca X",
-    "det": "n A ra ca X",
-    "slogdet": "n A ra ca S L",
-    "eigh": "n A ra ca W V",
-    "eigvalsh": "n A ra ca W",
-    "svd": "m n A ra ca U S V",
-    "svdvals": "m n A ra ca S",
-    "qr": "m n A ra ca Q R",
-    "qr_r": "m n A ra ca R",
+    "solve": ("n m", "A ra ca B rb cb X"),
+    "solve_vector": ("n", "A ra ca B rb X"),
+    "inv": ("n", "A ra ca X"),
+    "cholesky": ("n", "A ra ca X"),
+    "det": ("n", "A ra ca X"),
+    "slogdet": ("n", "A ra ca X L"),
+    "eigh": ("n", "A ra ca W V"),
+    "eigvalsh": ("n", "A ra ca W"),
+    "svd": ("m n", "A ra ca U S V"),
+    "svdvals": ("m n", "A ra ca S"),
+    "qr": ("m n", "A ra ca Q R"),
+    "qr_r": ("m n", "A ra ca R"),
 }
+#: results that are real beside complex ones
+_REAL = frozenset("WSL")
+
+
+def parameters(routine: str) -> str:
+    """The parameters of a routine (with its spec): a pointer is followed by its strides."""
+    sizes, arrays = _PARAMETERS.get(routine) or _PARAMETERS[routine.partition("_")[0]]
+    names, last = [*sizes.split(), "count"], ""
+    for name in [*arrays.split(), "END"]:
+        if name.isupper() and last:
+            names.append(f"step{last}")
+        names.append(name)
+        last = name if name.isupper() else last
+    return " ".join(names[:-1])
+
+
 _WRITERS = {
     "solve": Factors.solve,
     "solve_vector": Factors.solve,

@@ -153,7 +153,7 @@ class Routines:
     # ------------------------------------------------------------------ factorisations
 
     def matrices(self, call: RoutineCall, routine: Routine, name: str) -> None:
-        """One call for each matrix of a batch."""
+        """One call for all matrices of a batch whose axes are one run."""
         f, sizes = self.f, SizeEmitter(self.slots)
         words, results = (part.split(",") for part in routine.core.split("->"))
         batch = "0123456789"[: len(call.inputs[0].geometry.shape) - len(words[0])]
@@ -170,20 +170,19 @@ class Routines:
         well = f.alloca("i64")
         f.store(i64(1), well)
 
-        around, last = list(batch), ""
-        if _in_batches(call, routine, name):
-            runs = _one_run(call, len(batch))
-            around, last = list(batch[: len(batch) - runs]), batch[-1]
-            for letter in batch[len(batch) - runs : -1]:
-                extents[last] = f.binary("mul", extents[last], extents[letter])
-        symbol = f"npc.{'batch.' if last else ''}{name}.{operands[0].dtype.name}"
+        runs = _one_run(call, len(batch))
+        around, last = list(batch[: len(batch) - runs]), batch[-1:]
+        for letter in batch[len(batch) - runs : -1]:
+            extents[last] = f.binary("mul", extents[last], extents[letter])
+        many = "batch." if _in_batches(call, routine, name) else ""
+        symbol = f"npc.{many}{name}.{operands[0].dtype.name}"
 
         def one(arrays: list[Operand]) -> None:
-            args = [*lengths, *([extents[last]] if last else [])]
+            args = [*lengths, extents.get(last, i64(1))]
             for array, word in zip(arrays, words):
-                args += [array.pointer, *map(array.stride, "ij"[: len(word)] + last)]
+                args += [array.pointer, *map(array.stride, "ij"[: len(word)]), array.stride(last)]
             for array in arrays[len(words) :]:
-                args += [array.pointer, *map(array.stride, last)]
+                args += [array.pointer, array.stride(last)]
             done = f.call(symbol, ("i64", 1), *args)
             f.store(f.binary("and", done, f.load(well, "i64")), well)
 
@@ -252,8 +251,8 @@ def _one_run(call: RoutineCall, axes: int) -> int:
     results = call.outputs[:-1]
     arrays = [(view.geometry.shape, view.geometry.strides) for view in call.inputs]
     arrays += [(buffer.shape, buffer.strides) for buffer in results]
-    found = 1
-    while found < axes:
+    found = min(1, axes)
+    while 0 < found < axes:
         at = axes - found
         if not all(strides[at - 1] == strides[at] * shape[at] for shape, strides in arrays):
             break
