@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 
 import npcompile
 from npcompile import jit
+from npcompile.runtime.unsafe.warning_filters import version_address
 from tests.fuzz import fp_warnings
 from tests.fuzz.framework import checked
 from tests.support import oracle
@@ -647,3 +650,89 @@ def test_modules_without_a_name_warn(text):
             compiled(np.zeros(4, np.int8))
         assert [(str(w.message), w.lineno) for w in told] == [
             ("divide by zero encountered in floor_divide", 3)]
+
+
+def several(a: Any, b: Any) -> Any:
+    return (a * b) * 1e200, (a * 1e200) * (b * 1e200)
+
+
+def both(compiled: Callable[..., Any], function: Callable[..., Any], args: Any) -> None:
+    """Compares what is shown of a call and what its module remembers of it."""
+    space = function.__globals__
+    found = []
+    for call in (function, compiled):
+        kept = dict(_REMEMBERED.get(call, {}))
+        space["__warningregistry__"] = kept
+        caught: list[Any] = []
+
+        def show(text: Any, kind: Any, file: str, line: int, *_: Any, to: Any = caught) -> None:
+            to.append((str(text), kind, file, line))
+
+        before, warnings.showwarning = warnings.showwarning, show
+        try:
+            call(*args)
+        finally:
+            warnings.showwarning = before
+            del space["__warningregistry__"]
+        _REMEMBERED[call] = kept
+        now = ctypes.c_int64.from_address(version_address()).value
+        entries = kept if kept.get("version") == now else {}  # older ones are forgotten when read
+        found.append((caught, {key for key in entries if key != "version"}))
+    assert found[0] == found[1]
+
+
+_REMEMBERED: dict[Any, dict[Any, Any]] = {}
+
+
+@pytest.mark.parametrize("function", [grown_and_log, several])
+def test_filters_that_change_show_a_warning_anew(function: Callable[..., Any]) -> None:
+    compiled = jit(function)
+    numbers = [np.array([1.0, value, 2.0]) for value in (1.0, 0.0, 0.0, 1e300, 1e300, -1.0)]
+    with warnings.catch_warnings():
+        for action in ("default", "ignore", "default", "always", "module", "once"):
+            warnings.simplefilter(action)  # type: ignore[arg-type]
+            for b in numbers:
+                both(compiled, function, (np.ones(3), b))
+        for b in numbers:
+            both(compiled, function, (np.ones(3), b))
+            with warnings.catch_warnings():  # which changes no filter, but their number
+                both(compiled, function, (np.ones(3), b))
+            both(compiled, function, (np.ones(3), b))
+
+
+def test_what_is_known_of_shown_warnings() -> None:
+    """The number of CPython's that registries are compared with is found, and followed."""
+    address = version_address()
+    number = ctypes.c_int64.from_address(address)
+    with warnings.catch_warnings():
+        for _ in range(3):
+            before = number.value
+            warnings.simplefilter("always")
+            assert number.value == before + 1
+            registry: dict[Any, Any] = {}
+            warnings.warn_explicit("told", UserWarning, "somewhere", 1, "there", registry)
+            assert registry["version"] == number.value
+
+
+def test_where_no_candidate_would_be_shown_python_does_not_run() -> None:
+    compiled, runs = jit(several), 0
+    loud = (np.full(3, 1e200), np.full(3, 1e200))
+
+    def count(frame: Any, *_: Any) -> None:
+        nonlocal runs
+        runs += frame.f_code is several.__code__
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        for _ in range(3):
+            both(compiled, several, loud)
+        space = several.__globals__
+        space["__warningregistry__"] = _REMEMBERED[compiled]
+        sys.setprofile(count)
+        try:
+            for _ in range(20):
+                compiled(*loud)
+        finally:
+            sys.setprofile(None)
+            del space["__warningregistry__"]
+    assert runs == 0

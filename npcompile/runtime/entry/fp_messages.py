@@ -3,10 +3,17 @@ operation raised it, NumPy's warning is known before the call.
 
 An entry has the address of an array of words::
 
-    covered        the flags that leave no doubt
+    covered        the flags whose messages are known
     count          of the messages, in the order in which NumPy gives them
     __warningregistry__, __name__      addresses of these strings
-    (flag, text, file, line, globals)  of each message; objects by their addresses
+    (flag, text, file, line, globals, key, certain, registry, tag, filters)
+                   of each message; objects by their addresses; ``key`` is what the registry has
+                   for a message that has been shown; the last three say which registry, with
+                   which version tag, last had it, under which filters
+
+A message that the registry says is not shown again costs a look there.  A flag may stand for one
+of several messages, which are not ``certain`` and come first: if none of these would be shown,
+nothing is told; otherwise Python has to look at it.
 """
 
 from __future__ import annotations
@@ -18,14 +25,17 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.records import record
 from npcompile.runtime.entry.fp_warnings import home
-from npcompile.runtime.entry.function_writer import Writer
-from npcompile.runtime.entry.helpers import NAMES, SHIFT, WARN
+from npcompile.runtime.entry.function_writer import METADATA, Writer
+from npcompile.runtime.entry.helpers import NAMES, audible, clear, warning
+from npcompile.runtime.unsafe.layout import layout
+from npcompile.runtime.unsafe.warning_filters import version_address
 
 if TYPE_CHECKING:
     from npcompile.runtime.entry.outline import Outline
 
 _REGISTRY, _NAME = sys.intern("__warningregistry__"), sys.intern("__name__")
-_HEAD, _FIELDS = 4, 5  #: words before the messages, and of each
+_VERSION = sys.intern("version")
+_HEAD, _FIELDS = 4, 10  #: words before the messages, and of each
 _FLAGS = {name: flag for flag, name in NAMES.items()}
 
 
@@ -46,19 +56,29 @@ def table(traced: Outline, function: FunctionType) -> MessageTable | None:
     known; None if none is left."""
     rows: list[tuple[int, ...]] = []
     keep: list[object] = [_REGISTRY, _NAME]
-    for message in traced.messages:
-        space = home(message.file, traced, function)
-        if space is None or _NAME not in space:
+    spaces = [home(message.file, traced, function) for message in traced.messages]
+    lost = {message.category for message, space in zip(traced.messages, spaces, strict=True)
+            if space is None or _NAME not in space}
+    for message, space in zip(traced.messages, spaces, strict=True):
+        if message.category in lost:
             continue
-        objects = (message.text, message.file, space)
+        key = message.text, RuntimeWarning, message.line
+        objects = (message.text, message.file, space, key)
         keep += objects
-        text, file, names = map(id, objects)
-        rows.append((_FLAGS[message.category], text, file, message.line, names))
+        text, file, names, shown = map(id, objects)
+        rows.append((_FLAGS[message.category], text, file, message.line, names, shown,
+                     message.certain, 0, 0, 0))
     if not rows:
         return None
-    head = (sum(row[0] for row in rows), len(rows), id(_REGISTRY), id(_NAME))
+    covered = sum({row[0] for row in rows})
+    head = (covered, len(rows), id(_REGISTRY), id(_NAME))
     words = [*head, *(word for row in rows for word in row)]
     return MessageTable((ctypes.c_uint64 * len(words))(*words), tuple(keep))
+
+
+def shown_before() -> dict[str, int]:
+    """The addresses of what :func:`warn` compares with a registry, by the names it has there."""
+    return {"npc.warnings.filters": version_address(), "npc.warnings.version": id(_VERSION)}
 
 
 def warn() -> str:
@@ -66,29 +86,72 @@ def warn() -> str:
     warns.  It returns 0 when all is told, -1 with an exception set, or the flags that Python has to
     look at, of which nothing is told yet."""
     w = Writer()
-    heard = w.let("call i32 @npc_heard(i32 %raised)")
+    clear(w)
+    state = w.let("call i32 @npc_errstate()")
+    heard = w.add("and", "i32", "%raised", audible(w, state))
     w.do("%unknown = icmp eq ptr %table, null")
     w.do("br i1 %unknown, label %python, label %look")
     w.label("look")
-    clear = w.add("and", "i32", w.load("i32", "%table"), w.let("call i32 @npc_warned()"))
-    doubt = w.add("and", "i32", heard, w.add("xor", "i32", clear, -1))
+    known = w.add("and", "i32", w.load("i32", "%table"), warning(w, state))
+    doubt = w.add("and", "i32", heard, w.add("xor", "i32", known, -1))
     w.do(f"%clear = icmp eq i32 {doubt}, 0")
     w.do("br i1 %clear, label %begin, label %python")
     w.label("python")
     w.do(f"ret i32 {heard}")
-    return "\n".join([_warned(), "define i32 @npc_warn(ptr %table, i32 %raised) {", *w.lines,
-                      _GIVE.replace("HEARD", heard), "}", *w.outside.values(), _OUTSIDE])
+    shown = _shown()
+    return "\n".join([
+        _warned(), "define internal i1 @npc_shown(ptr %registry, ptr %fields) {", *shown.lines, "}",
+        "define i32 @npc_warn(ptr %table, i32 %raised) {", *w.lines,
+        _GIVE.replace("HEARD", heard), "}",
+        *(w.outside | shown.outside).values(), _OUTSIDE, METADATA,
+    ])
 
 
 def _warned() -> str:
     """The text of ``i32 npc_warned()``: the flags of which ``np.errstate`` makes warnings."""
     w = Writer()
-    state, found = w.let("call i32 @npc_errstate()"), "0"
-    for flag, shift in SHIFT.items():
-        mode = w.add("and", "i32", state, 7 << shift)
-        warns = w.add("icmp eq", "i32", mode, WARN << shift)
-        found = w.add("or", "i32", found, w.let(f"select i1 {warns}, i32 {flag}, i32 0"))
-    return "\n".join(["define i32 @npc_warned() {", *w.lines, f"  ret i32 {found}", "}"])
+    w.do(f"ret i32 {warning(w, w.let('call i32 @npc_errstate()'))}")
+    return "\n".join(["define i32 @npc_warned() {", *w.lines, "}"])
+
+
+def _shown() -> Writer:
+    """Writes ``i1 npc_shown(ptr registry, ptr fields)``: whether a module's registry, which may
+    be null, says that a message is not shown again under the present filters.  It is CPython's
+    ``already_warned``, but false where that would do anything else than find the key."""
+    w, at = Writer(), layout()
+    kind, tagged = (0, None) if at is None else (at.type, at.dict_version)
+    w.require(w.add("icmp ne", "ptr", "%registry", "null"), "no")
+    own = w.load("ptr", "%registry", kind)
+    w.require(w.add("icmp eq", "ptr", own, w.data("PyDict_Type")), "no")
+    now = w.load("i64", w.data("npc.warnings.filters"))
+    noted = {7: w.let("ptrtoint ptr %registry to i64"), 9: now}
+    if tagged is not None:
+        noted[8] = w.load("i64", "%registry", tagged)
+        same = [w.add("icmp eq", "i64", value, w.load("i64", "%fields", 8 * k))
+                for k, value in noted.items()]
+        both = w.add("and", "i1", same[0], same[1])
+        w.do(f"br i1 {w.add('and', 'i1', both, same[2])}, label %yes, label %look")
+        w.label("look")
+    version = _item(w, w.data("npc.warnings.version"))
+    w.require(w.add("icmp ne", "ptr", version, "null"), "no")
+    w.require(w.add("icmp eq", "ptr", w.load("ptr", version, kind), w.data("PyLong_Type")), "no")
+    w.require(w.add("icmp eq", "i64", w.call("i64", "PyLong_AsLong", ("ptr", version)), now), "no")
+    found = _item(w, w.load("ptr", "%fields", 40))
+    w.require(w.add("icmp eq", "ptr", found, w.data("_Py_TrueStruct")), "no")
+    if tagged is not None:
+        for k, value in noted.items():
+            w.store("i64", value, "%fields", 8 * k)
+    w.goto("yes")
+    w.label("yes")
+    w.do("ret i1 true")
+    w.label("no")
+    w.call("void", "PyErr_Clear")
+    w.do("ret i1 false")
+    return w
+
+
+def _item(w: Writer, key: str) -> str:
+    return w.call("ptr", "PyDict_GetItemWithError", ("ptr", "%registry"), ("ptr", key))
 
 
 _OUTSIDE = """
@@ -125,18 +188,32 @@ row:
   %silent = icmp eq i32 %raises, 0
   br i1 %silent, label %next, label %message
 message:
+  %names.at = getelementptr i64, ptr %fields, i64 4
+  %names = load ptr, ptr %names.at
+  %found = call ptr @PyDict_GetItemWithError(ptr %names, ptr %registry.name)
+  call void @Py_IncRef(ptr %found)
+  %shown = call i1 @npc_shown(ptr %found, ptr %fields)
+  br i1 %shown, label %skip, label %show
+skip:
+  call void @Py_DecRef(ptr %found)
+  br label %next
+show:
+  %certain.at = getelementptr i64, ptr %fields, i64 6
+  %certain = load i64, ptr %certain.at
+  %doubtful = icmp eq i64 %certain, 0
+  br i1 %doubtful, label %doubt, label %ready
+doubt:  ; nothing is told yet
+  call void @Py_DecRef(ptr %found)
+  ret i32 HEARD
+ready:
   %text.at = getelementptr i64, ptr %fields, i64 1
   %text = load ptr, ptr %text.at
   %file.at = getelementptr i64, ptr %fields, i64 2
   %file = load ptr, ptr %file.at
   %line.at = getelementptr i64, ptr %fields, i64 3
   %line = load i32, ptr %line.at
-  %names.at = getelementptr i64, ptr %fields, i64 4
-  %names = load ptr, ptr %names.at
   %module = call ptr @PyDict_GetItemWithError(ptr %names, ptr %name)
   call void @Py_IncRef(ptr %module)
-  %found = call ptr @PyDict_GetItemWithError(ptr %names, ptr %registry.name)
-  call void @Py_IncRef(ptr %found)
   %known = icmp ne ptr %found, null
   br i1 %known, label %give, label %make
 make:
@@ -147,7 +224,7 @@ put:
   %unset = call i32 @PyDict_SetItem(ptr %names, ptr %registry.name, ptr %made)
   br label %give
 give:
-  %registry = phi ptr [ %found, %message ], [ %made, %put ]
+  %registry = phi ptr [ %found, %ready ], [ %made, %put ]
   %raised.it = call i32 @PyErr_WarnExplicitObject(ptr %category, ptr %text, ptr %file, i32 %line,
     ptr %module, ptr %registry)
   call void @Py_DecRef(ptr %module)
@@ -155,7 +232,7 @@ give:
   %error = icmp ne i32 %raised.it, 0
   br i1 %error, label %failed, label %next
 next:
-  %told.next = phi i1 [ %told, %row ], [ true, %give ]
+  %told.next = phi i1 [ %told, %row ], [ %told, %skip ], [ true, %give ]
   %k.next = add i64 %k, 1
   %more = icmp ult i64 %k.next, %count
   br i1 %more, label %row, label %done

@@ -28,12 +28,14 @@ _NUMBERS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 
 @record
 class Message:
-    """A warning that a floating-point flag of this category stands for."""
+    """A warning that a floating-point flag of this category stands for; or, if it is not
+    ``certain``, one of all those that it may stand for."""
 
     category: str
     text: str
     file: str
     line: int
+    certain: bool = True
 
 
 def wanted(flags: frozenset[str]) -> list[str]:

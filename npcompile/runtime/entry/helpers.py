@@ -72,22 +72,43 @@ def heard() -> str:
     from npcompile.runtime.entry.function_writer import Writer  # only who compiles needs it
 
     w, name = Writer(), f'c"{_CAPSULE.decode()}\\00"'
+    clear(w)
+    state = w.let("call i32 @npc_errstate()")
+    w.do(f"ret i32 {w.add('and', 'i32', '%raised', audible(w, state))}")
+    mode = _state()
+    return "\n".join([
+        *(w.outside | mode.outside).values(),
+        f"@npc.errstate.name = private constant [{len(_CAPSULE) + 1} x i8] {name}",
+        "define i32 @npc_errstate() {", *mode.lines, "}",
+        "define i32 @npc_heard(i32 %raised) {", *w.lines, "}", "",
+    ])
+
+
+def clear(w: Writer) -> None:
+    """Clears the floating-point flags."""
     w.do("%mxcsr = alloca i32")
     w.call("void", "llvm.x86.sse.stmxcsr", ("ptr", "%mxcsr"))
     w.store("i32", w.add("and", "i32", w.load("i32", "%mxcsr"), ~ALL_FLAGS), "%mxcsr")
     w.call("void", "llvm.x86.sse.ldmxcsr", ("ptr", "%mxcsr"))
-    mask, kept = w.let("call i32 @npc_errstate()"), "0"
+
+
+def audible(w: Writer, state: str) -> str:
+    """The flags that an error state of NumPy's does not ignore."""
+    kept = "0"
     for flag, shift in SHIFT.items():
-        ignored = w.add("icmp eq", "i32", w.add("and", "i32", mask, 7 << shift), 0)
+        ignored = w.add("icmp eq", "i32", w.add("and", "i32", state, 7 << shift), 0)
         kept = w.add("or", "i32", kept, w.let(f"select i1 {ignored}, i32 0, i32 {flag}"))
-    w.do(f"ret i32 {w.add('and', 'i32', '%raised', kept)}")
-    state = _state()
-    return "\n".join([
-        *(w.outside | state.outside).values(),
-        f"@npc.errstate.name = private constant [{len(_CAPSULE) + 1} x i8] {name}",
-        "define i32 @npc_errstate() {", *state.lines, "}",
-        "define i32 @npc_heard(i32 %raised) {", *w.lines, "}", "",
-    ])
+    return kept
+
+
+def warning(w: Writer, state: str) -> str:
+    """The flags of which an error state of NumPy's makes warnings."""
+    found = "0"
+    for flag, shift in SHIFT.items():
+        mode = w.add("and", "i32", state, 7 << shift)
+        warns = w.add("icmp eq", "i32", mode, WARN << shift)
+        found = w.add("or", "i32", found, w.let(f"select i1 {warns}, i32 {flag}, i32 0"))
+    return found
 
 
 def _state() -> Writer:

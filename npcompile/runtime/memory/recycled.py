@@ -77,20 +77,21 @@ class _Memory:
         from npcompile.backends.cpu.loader.compile import keep_for_ever, load
         from npcompile.backends.cpu.loader.symbols import register
         from npcompile.runtime.cache.disk import own
+        from npcompile.runtime.entry.fp_messages import shown_before
         from npcompile.runtime.entry.helpers import errstate
         from npcompile.runtime.entry.interrupts import raised
 
         self.recycling = supported()
+        names = {"npc.poll.raised": id(raised), **shown_before()}
         machine = own(f"memory {self.recycling} {errstate()}", self._text)
         if not self.recycling:
-            code = load(machine, {"npc.poll.raised": id(raised)})
+            code = load(machine, names)
             self.numbers = (ctypes.c_int64 * 4)()
         else:
             self.handler = _Handler(b"npcompile", 1)
             self.name = ctypes.create_string_buffer(b"mem_handler")
             self.capsule = _capsule(ctypes.addressof(self.handler), ctypes.addressof(self.name))
-            code = load(machine, {"npc_mem_handler": id(self.capsule),
-                                  "npc.poll.raised": id(raised)})
+            code = load(machine, {"npc_mem_handler": id(self.capsule), **names})
             for field in ("malloc", "calloc", "realloc", "free"):
                 setattr(self.handler, field, code[f"npc_memory_{field}"])
             self.numbers = (ctypes.c_int64 * 4).from_address(code["npc_memory"])

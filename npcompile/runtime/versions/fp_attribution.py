@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -70,19 +69,32 @@ def candidate(operations: Loud, category: str) -> tuple[str, int]:
 
 def messages(graph: Graph) -> tuple[Message, ...]:
     """The warnings of which flags leave no doubt, in the order in which NumPy gives them: one
-    operation alone can raise the flag, at most once in a call, and what NumPy calls it is known."""
+    operation alone can raise the flag, at most once in a call, and what NumPy calls it is known.
+    Before them, for each other flag, all warnings that it may stand for, if they are known."""
     inner = {node for nest in walk(graph.region) if nest.op != "if_"
              for region in nest.regions for node in walk(region)}
     operations = [(node, _letters(graph, node)) for node in walk(graph.region)]
-    letters = Counter(letter for _, found in operations for letter in found)
-    made = []
-    for node, found in operations:
-        name = None if node in inner or node in graph.repeated else _name(graph, node)
-        for category in CATEGORIES:
-            if name is not None and category[0] in found and letters[category[0]] == 1:
-                text = f"{CATEGORIES[category]} encountered in {name}"
-                made.append(Message(category, text, file_of(node.line), int(node.line)))
-    return tuple(made)
+    named = {node: None if node in graph.repeated else _name(graph, node)
+             for node, found in operations if found}
+    certain: list[tuple[Node, Message]] = []
+    doubtful: list[Message] = []
+    for category in CATEGORIES:
+        able = [node for node, found in operations if category[0] in found]
+        if None in map(named.get, able):
+            continue
+        rows = [_message(category, named[node], node.line) for node in able]
+        if len(able) == 1 and able[0] not in inner:
+            certain += zip(able, rows, strict=True)
+        else:
+            doubtful += [replace(row, certain=False) for row in dict.fromkeys(rows)]
+    order = {node: k for k, (node, _) in enumerate(operations)}
+    certain.sort(key=lambda found: order[found[0]])
+    return (*doubtful, *[row for _, row in certain])
+
+
+def _message(category: str, name: str | None, line: int) -> Message:
+    text = f"{CATEGORIES[category]} encountered in {name}"
+    return Message(category, text, file_of(line), int(line))
 
 
 def _letters(graph: Graph, node: Node) -> str:
