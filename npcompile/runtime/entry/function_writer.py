@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 
@@ -132,6 +133,24 @@ def combine(*texts: str) -> str:
             lines += (f"{define[1:]}{function}", "}")
         lines += _unseen(rest.split("\n"), seen)
     return "\n".join(lines)
+
+
+_HEAD = re.compile(r"^(define [^@]*@([\w.]+)\([^)]*\)[^{]*)\{$", re.MULTILINE)
+
+
+def hasty(text: str, but: Collection[str] = ()) -> str:
+    """A module whose functions are compiled in haste, which takes a sixth of the time; ``but``
+    names functions that most calls run.
+
+    >>> hasty("define void @f(i64 %n) {\\n  ret void\\n}")
+    'define void @f(i64 %n) optnone noinline {\\n  ret void\\n}'
+    """
+    def head(found: re.Match[str]) -> str:
+        if found[2] in but:
+            return found[0]
+        return f"{' '.join(found[1].split()).removesuffix(' noinline')} optnone noinline {{"
+
+    return _HEAD.sub(head, text)
 
 
 def _unseen(lines: list[str], seen: set[str]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile.backends.cpu.loops.python_objects import ARRAY_DATA
 from npcompile.runtime.entry.fp_messages import warn
-from npcompile.runtime.entry.function_writer import combine
+from npcompile.runtime.entry.function_writer import combine, hasty
 from npcompile.runtime.entry.helpers import heard
 from npcompile.runtime.entry.interrupts import poll
 from npcompile.runtime.unsafe.layout import ELSIZE
@@ -461,6 +461,10 @@ error:
 )
 
 
+#: functions that calls with small arrays and iterations of loops run
+_FREQUENT = frozenset({"bytes", "lines", "make", "npc_new_array", "npc_poll", "npc_take"})
+
+
 def text(recycled: bool) -> str:
     """The code, for platforms where memory can be ``recycled`` or can't."""
-    return combine(heard(), poll(), warn(), _RECYCLING if recycled else _PLAIN)
+    return hasty(combine(heard(), poll(), warn(), _RECYCLING if recycled else _PLAIN), _FREQUENT)

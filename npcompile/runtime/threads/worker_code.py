@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npcompile.runtime.entry.function_writer import hasty
 from npcompile.runtime.threads.placement import LINE, PLACEMENT
 from npcompile.runtime.threads.processors import MAX_THREADS
 from npcompile.runtime.threads.work_sharing import CALLS
@@ -462,6 +463,10 @@ define i64 @npc_pool_threads() {
 """
 
 
+#: functions that calls with little work run
+_FREQUENT = frozenset({"npc_pool_call", "npc_pool_share"})
+
+
 def text(threads: bool) -> str:
     """The code, for platforms that have worker ``threads`` or have none."""
-    return (_NATIVE + PLACEMENT if threads else _SERIAL) + CALLS
+    return hasty((_NATIVE + PLACEMENT if threads else _SERIAL) + CALLS, _FREQUENT)

@@ -16,6 +16,8 @@ import pytest
 from npcompile.backends.cpu.loader import elf_loader, processor
 from npcompile.backends.cpu.loader.compile import compile, load
 from npcompile.backends.cpu.loader.elf_loader import Image, Unplaceable
+from npcompile.backends.cpu.loader.ir_splitter import divided
+from npcompile.runtime.entry.function_writer import hasty
 
 compiler = importlib.import_module("npcompile.backends.cpu.loader.compile")  # not the function
 
@@ -141,6 +143,48 @@ def test_objects_see_each_other_and_names_are_there_once() -> None:
 
 
 @linux
+@pytest.mark.parametrize("linked", [False, True])
+def test_variables_of_functions_compiled_well_and_in_haste_are_the_same(
+    linked: bool, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*args: object) -> None:
+        raise Unplaceable("nothing is understood")
+
+    if linked:
+        monkeypatch.setattr(elf_loader, "Image", refuse)
+    text = hasty("""
+@hidden = internal global i64 5, align 8
+@shown = global [2 x i64] [i64 1, i64 7], align 8
+@alone = internal global i64 3, align 8
+@constant = private constant i64 100
+define i64 @read() {
+  %a = load i64, ptr @hidden
+  %b = load i64, ptr getelementptr (i64, ptr @shown, i64 1)
+  %c = load i64, ptr @constant
+  %d = add i64 %a, %b
+  %e = add i64 %d, %c
+  ret i64 %e
+}
+define i64 @write(i64 %to,
+                  i64 %other) noinline {
+  store i64 %to, ptr @hidden
+  store i64 %other, ptr getelementptr (i64, ptr @shown, i64 1)
+  %before = load i64, ptr @alone
+  %c = load i64, ptr @constant
+  store i64 %c, ptr @alone
+  ret i64 %before
+}
+""", {"read"})
+    well, haste = divided(text)
+    assert "@read(" in well and "define i64 @write(" in haste
+    code = load(compile(text))
+    assert sorted(code.addresses) == ["read", "shown", "write"]
+    read = ctypes.CFUNCTYPE(ctypes.c_int64)(code["read"])
+    write = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 2)(code["write"])
+    assert (read(), write(20, 3), read(), write(0, 0)) == (112, 3, 123, 100)
+    assert (ctypes.c_int64 * 2).from_address(code["shown"])[:] == [1, 0]
+
+
 def test_memory_is_given_back_and_code_is_not_writable() -> None:
     image = Image(_parts(compile(TEXT))[0], IMPORTS)
     address, held = image["call"], weakref.ref(image._memory)

@@ -7,7 +7,7 @@ import re
 
 def divided(text: str) -> tuple[str, str]:
     """A module as two, the functions that are compiled well and those in haste, for which LLVM has
-    a shorter way as a whole; what one calls of the other is hidden from everybody else."""
+    a shorter way as a whole; what one uses of the other is hidden from everybody else."""
     functions, outside = _pieces(text)
     parts: tuple[list[str], list[str]] = [], []
     for function in functions:
@@ -16,10 +16,12 @@ def divided(text: str) -> tuple[str, str]:
     if not all(parts):
         return (text, "") if parts[0] else ("", text)
     mentioned = [set(_NAME.findall("\n".join(part))) for part in parts]
-    texts = []
+    texts: list[str] = []
     for part, others, here, there in zip(parts, parts[::-1], mentioned, mentioned[::-1]):
         lines = [line for line in outside
                  if not line.startswith(("declare ", "@")) or _named(line) in here]
+        lines = [_variable(line, first=not texts)
+                 if line.startswith("@") and _named(line) in there else line for line in lines]
         lines += [_declared(other) for other in others if _named(other) in here]
         lines += [f"define {_shown(function) if _named(function) in there else function}\n}}"
                   for function in part]
@@ -54,6 +56,7 @@ def _pieces(text: str) -> tuple[list[str], list[str]]:
 
 
 _INSIDE = re.compile(r"@\S+ = (?:internal|private) ")
+_GLOBAL = re.compile(r"(@\S+) = (internal )?global ")
 _NAME = re.compile(r'@("[^"]*"|[\w.]+)')
 
 
@@ -62,6 +65,18 @@ def _named(text: str) -> str:
     found = _NAME.search(text)
     assert found is not None, text
     return found[1]
+
+
+def _variable(line: str, first: bool) -> str:
+    """The definition of a variable that both modules use: the first has it.  Constants are in
+    both."""
+    found = _GLOBAL.match(line)
+    if found is None:
+        return line
+    hidden = "hidden " if found[2] else ""
+    if first:
+        return f"{found[1]} = {hidden}global {line[found.end():]}"
+    return f"{found[1]} = external {hidden}global i8"
 
 
 def _shown(function: str) -> str:
