@@ -194,7 +194,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
 
 
 def _places(dispatcher: Dispatcher, program: Program) -> list[str]:
-    if dispatcher.config.device == "cpu":
+    if dispatcher.config.capabilities.host_memory:
         return []
     from npcompile.backends.gpu import places
 

@@ -439,7 +439,7 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     if fn is None:
         return functools.partial(jit, **options)
     config = from_environment(**options)
-    if config.device != "cpu" and not disabled():
+    if not config.capabilities.host_memory and not disabled():
         from npcompile.backends.gpu.cuda import require
 
         require(config.device)

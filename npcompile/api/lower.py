@@ -73,7 +73,8 @@ def lower(
         name = dispatcher.function.__qualname__
         raise CompileError(f"{name}: {refused.refusal}") from None
     assert version.trace.graph is not None
-    again = _for_gpu(owner, dispatcher, bound) if dispatcher.config.device == "cpu" else None
+    host = dispatcher.config.capabilities.host_memory
+    again = _for_gpu(owner, dispatcher, bound) if host else None
     return Lowered(version.executable, show_graph(version.trace.graph), again)
 
 

@@ -15,6 +15,33 @@ Deterministic = Literal[False, True, "portable"]
 
 
 @record
+class Capabilities:
+    """The abilities of a device and the backend that writes for it.
+
+    Passes, schedule and runtime ask for an ability; none of them asks for a device's name.
+    """
+
+    host_memory: bool = True  #: its arrays are NumPy's, and it reads Python's objects
+    native: bool = True  #: a program is one machine-code function; else Python runs its statements
+    flags: bool = True  #: floating-point flags that are read and cleared
+    reports_errors: bool = True  #: floating-point errors of its kernels can be told
+    shares_caches: bool = True  #: kernels over the same rows gain by running together
+    inlines: bool = False  #: its compiler puts called programs in line
+
+
+_GPU = Capabilities(host_memory=False, native=False, flags=False, reports_errors=False,
+                    shares_caches=False, inlines=True)
+_REFERENCE = Capabilities(native=False, flags=False)
+#: by device and backend
+_CAPABILITIES = {
+    ("cpu", "cpu"): Capabilities(),
+    ("cpu", "reference"): _REFERENCE,
+    **{(device, backend): _GPU
+       for device in ("cuda", "interpreter") for backend in ("cpu", "reference")},
+}
+
+
+@record
 class Config:
     """All options of a compiled function; see :func:`npcompile.jit` for their meaning."""
 
@@ -31,6 +58,11 @@ class Config:
     cache: bool = True
     backend: Literal["cpu", "reference"] = "cpu"
     device: Literal["cpu", "cuda", "interpreter"] = "cpu"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """The abilities of the machine that the function is compiled for."""
+        return _CAPABILITIES[self.device, self.backend]
 
 
 _SWITCH = {"": False, "0": False, "false": False, "no": False, "off": False,
@@ -65,13 +97,13 @@ def _deterministic() -> Deterministic:
 
 
 Capability = Literal["default", "avx2", "avx512"]
-_CAPABILITIES: tuple[Capability, ...] = ("default", "avx2", "avx512")
+_VECTORS: tuple[Capability, ...] = ("default", "avx2", "avx512")
 
 
 def capability() -> Capability:
     """``NPCOMPILE_CPU_CAPABILITY``: the vector width to generate for."""
     value = os.environ.get("NPCOMPILE_CPU_CAPABILITY", "default").lower()
-    for known in _CAPABILITIES:
+    for known in _VECTORS:
         if value == known:
             return known
     raise ValueError(f"NPCOMPILE_CPU_CAPABILITY is default, avx2 or avx512, not {value!r}")

@@ -32,12 +32,12 @@ def everywhere(config: Config | None) -> bool:
 
 def has_flags(config: Config | None) -> bool:
     """Whether what runs tells of floating-point errors by flags that it can take back."""
-    return config is None or (config.device, config.backend) == ("cpu", "cpu")
+    return config is None or config.capabilities.flags
 
 
 def inlines(config: Config | None) -> bool:
     """Whether the compiler of a device puts what is called in line."""
-    return config is not None and config.device != "cpu"
+    return config is not None and config.capabilities.inlines
 
 
 @record

@@ -35,7 +35,7 @@ def schedule(graph: Graph, config: Config | None = None) -> Program:
     try:
         scheduler = Scheduler(_ask(graph))
         scheduler.run()
-        together = config is None or config.device == "cpu"
+        together = config is None or config.capabilities.shares_caches
         return finish(scheduler, together, together and (config is None or config.parallel))
     except Unhinted as unknown:
         reason = f"a layout depends on {unknown}, which only the run can tell"

@@ -112,7 +112,7 @@ def _trace_with(
         tracer = Tracer(config, graph_breaks)
         tracer.columns, tracer.inputs.ragged, tracer.packs = columns, ragged, packs
         tracer.stored, tracer.inputs.texts = stored, frozenset(demands.strings)
-        readable = config.device == "cpu" and object_memory.readable()
+        readable = config.capabilities.host_memory and object_memory.readable()
         tracer.fetches = readable and not demands.plain
         try:
             try:

@@ -111,3 +111,25 @@ def test_import_is_light() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_devices_differ_by_what_they_can_do() -> None:
+    """Only a device's own room and the options know a device by its name."""
+    homes = {"core/config.py", "demo/selftest.py", "__main__.py"}
+    found = []
+    for path in MODULES:
+        name = path.relative_to(ROOT).as_posix()
+        if name in homes or name.startswith("backends/gpu/"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            asks = isinstance(node, ast.Compare) and any(
+                isinstance(side, ast.Attribute) and side.attr in ("device", "backend")
+                for side in (node.left, *node.comparators))
+            if asks and _strings(node) & {"cpu", "cuda", "interpreter", "reference"}:
+                found.append(f"{name}:{node.lineno}")
+    assert found == []
+
+
+def _strings(node: ast.AST) -> set[object]:
+    """The constants of an expression."""
+    return {part.value for part in ast.walk(node) if isinstance(part, ast.Constant)}

@@ -73,7 +73,7 @@ def _tensor(value: Any, exact: bool) -> object:
 
 def on_device(followed: Trace, config: Config) -> Config:
     """The configuration of the device that a trace's arrays are on."""
-    if not followed.device or config.device != "cpu":
+    if not followed.device or not config.capabilities.host_memory:
         return config
     from npcompile.backends.gpu.cuda import missing
 

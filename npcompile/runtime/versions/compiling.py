@@ -145,7 +145,7 @@ class Compiler:
     @property
     def walked(self) -> bool:
         """Whether programs run statement by statement, from Python."""
-        return self.config.backend == "reference" or self.config.device != "cpu"
+        return not self.config.capabilities.native
 
     def wires(self, traced: Outline) -> tuple[guard_binding.Wiring, bool]:
         """How calls reach the leaves, and whether directly."""

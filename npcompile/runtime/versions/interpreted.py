@@ -17,7 +17,7 @@ from npcompile.runtime.entry.outline import Outline
 
 def interpreted(traced: Outline, program: Program, config: Config) -> Executable:
     """An executable over the reference backend, or over one that launches kernels on a device."""
-    if config.device == "cpu":
+    if config.capabilities.host_memory:
         execute = reference.load(program)
     else:
         from npcompile.backends import gpu

@@ -43,7 +43,7 @@ def outline(traced: Trace, config: Config) -> Outline:
     written = [traced.leaves[k].source for k in sorted(graph.written)]
     modes: tuple[Deterministic, ...] = (True, "portable")
     operations, repeatable = fp_attribution.loud(graph), fp_attribution.repeatable(graph)
-    heard = fp_attribution.audible(graph, operations) if passes.has_flags(config) else operations
+    heard = fp_attribution.audible(graph, operations) if config.capabilities.flags else operations
     return Outline(
         traced.leaves,
         traced.guards,
@@ -52,7 +52,7 @@ def outline(traced: Trace, config: Config) -> Outline:
         tuple([p.symbol if isinstance(p, Param) else None for p in params]),
         frozenset(graph.written),
         {category: fp_attribution.candidate(heard, category) for category in CATEGORIES},
-        fp_attribution.ambiguous(graph, heard) and config.device == "cpu",  # others have no flags
+        config.capabilities.reports_errors and fp_attribution.ambiguous(graph, heard),
         fp_attribution.late(graph, heard),
         fp_attribution.messages(graph),
         repeatable,
