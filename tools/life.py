@@ -58,8 +58,7 @@ class Stages:
     @property
     def guards(self) -> str:
         leaves = [f"leaf   {leaf.source.name}: {_kind(leaf.type)}" for leaf in self.trace.leaves]
-        guards = [f"guard  {guard.source.name} {guard.kind} {guard.value.__name__}"
-                  for guard in self.trace.guards]
+        guards = [f"guard  {guard.text()}" for guard in self.trace.guards]
         return "\n".join([*leaves, *guards])
 
     @cached_property

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
@@ -17,17 +16,8 @@ from npcompile.fft.plans import plan
 from npcompile.frontend.statements import statement_at
 from npcompile.graph.routines import transform_spec
 from npcompile.graph.types import Array, Opaque, Scalar
-from npcompile.guards.sources import (
-    AddressOf,
-    Attribute,
-    Codes,
-    Default,
-    Guard,
-    Item,
-    Leaf,
-    Source,
-    TensorMemory,
-)
+from npcompile.guards.kinds import Guard
+from npcompile.guards.sources import Codes, Leaf, TensorMemory
 from npcompile.program.ir import (
     Alloc,
     Buffer,
@@ -43,7 +33,6 @@ from npcompile.program.ir import (
     While,
 )
 from npcompile.program.memory import peak
-from npcompile.runtime.entry.guard_matching import RELATIONS
 from npcompile.runtime.threads.pool import get_num_threads
 from npcompile.runtime.versions.dispatch import Dispatcher
 from npcompile.runtime.versions.version import Version
@@ -220,25 +209,6 @@ def _readable(text: str) -> str:
     return re.sub(r"\b([A-Za-z_]\w*)\.(\d+)\b", r"\1.shape[\2]", text)
 
 
-def _name(source: Source | None) -> str:
-    """A source as the user's code says it."""
-    match source:
-        case Attribute(base, name):
-            return f"{_name(base)}.{name}"
-        case Item(Attribute(base, "__dict__"), key):
-            return f"{_name(base)}.{key}"
-        case Item(base, key):
-            return f"{_name(base)}[{key!r}]"
-        case Default(name):
-            return f"the default of {name}"
-        case TensorMemory(base) | Codes(base) | AddressOf(base):
-            return _name(base)
-        case None:
-            return "the function"
-        case _:
-            return source.name
-
-
 def _leaves(leaves: Collection[Leaf], bound: Collection[str]) -> list[str]:
     """What the inputs are, once where the object of a number is one, too."""
     numbers = {leaf.source for leaf in leaves if isinstance(leaf.type, Scalar)}
@@ -249,18 +219,18 @@ def _leaves(leaves: Collection[Leaf], bound: Collection[str]) -> list[str]:
 def _leaf(leaf: Leaf, bound: Collection[str]) -> str:
     """What an input is; of the numbers that are ``bound``, conditions say more."""
     if isinstance(leaf.source, Codes):
-        return f"{_name(leaf.source)} is a string or bytes (any value)"
+        return f"{leaf.source.told()} is a string or bytes (any value)"
     if isinstance(leaf.type, Array):
         layout = "C-contiguous" if leaf.contiguous else "strided"
         axes = f"{leaf.type.ndim} ax{'i' if leaf.type.ndim == 1 else 'e'}s"
         kind = "tensor" if isinstance(leaf.source, TensorMemory) else "array"
-        return f"{_name(leaf.source)} is a {layout} {leaf.type.dtype} {kind} of {axes}"
+        return f"{leaf.source.told()} is a {layout} {leaf.type.dtype} {kind} of {axes}"
     if isinstance(leaf.type, Opaque):
-        return f"{_name(leaf.source)} is a {leaf.type.python_type.__name__}"
+        return f"{leaf.source.told()} is a {leaf.type.python_type.__name__}"
     python = leaf.type.origin == "py"
     kind = leaf.type.python_type.__name__ if python else f"np.{leaf.type.dtype}"
-    value = "" if _name(leaf.source) in bound else " (any value)"
-    return f"{_name(leaf.source)} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}{value}"
+    value = "" if leaf.source.told() in bound else " (any value)"
+    return f"{leaf.source.told()} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}{value}"
 
 
 def _predicate(predicate: Predicate) -> str:
@@ -293,34 +263,12 @@ def _telling(predicates: Sequence[Predicate]) -> list[Predicate]:
 
 def _guards(guards: Sequence[Guard]) -> list[str]:
     """One for each, but modules, functions and classes that names stand for are one together."""
-    named: list[Guard] = []
-    others: list[Guard] = []
-    for guard in guards:
-        value = guard.value
-        plain = guard.kind == "is" and (callable(value) or isinstance(value, ModuleType))
-        (named if plain else others).append(guard)
+    named = [guard for guard in guards if guard.is_name]
     if len(named) < 2:
-        return [*map(_guard, guards)]
-    names = list(dict.fromkeys(_name(guard.source) for guard in named))
-    return [*map(_guard, others), f"{', '.join(names)} are what they are now"]
-
-
-def _guard(guard: Guard) -> str:
-    name, value = _name(guard.source), guard.value
-    if guard.kind == "code":
-        return f"{name} is the same function"
-    if guard.kind == "type":
-        return f"{name} is a {value.__name__}"
-    if guard.kind == "flags":
-        return f"{name} is a number, a string, an array or None"
-    if guard.kind in ("length", "keys"):
-        return f"{name} has the {guard.kind} {value!r}"
-    if guard.kind == "most":
-        return f"{name} has at most {value} items"
-    if guard.kind in RELATIONS:
-        return f"{name} is {'' if guard.kind == 'same' else 'not '}{_name(value)}"
-    text = getattr(value, "__name__", None) or repr(value)
-    return f"{name} is {text if len(text) < 60 else text[:57] + '...'}"
+        return [guard.text() for guard in guards]
+    names = dict.fromkeys(guard.source.told() for guard in named)
+    others = [guard.text() for guard in guards if not guard.is_name]
+    return [*others, f"{', '.join(names)} are what they are now"]
 
 
 def _flatten(body: tuple[Any, ...]) -> Any:

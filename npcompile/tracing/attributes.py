@@ -21,6 +21,7 @@ import numpy as np
 from npcompile.core.tuples import REPLACE, replaces
 from npcompile.graph.ir import Node
 from npcompile.guards.class_hooks import is_library, looks_up_plainly, wrapped_by_us
+from npcompile.guards.kinds import FunctionGuard, PresenceGuard
 from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
@@ -101,13 +102,13 @@ def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | 
         return Static(found)
     if type(found) is FunctionType and name not in getattr(held, "__dict__", {}):
         place = Attribute(source, name)
-        t.inputs.guard(place, "code", found)
+        t.inputs.guard(FunctionGuard(place, found))
         t.inputs.relate(Attribute(place, "__self__"), source, True)  # not another's, kept here
         return Static(found, place)
     if wrapped_by_us(found) and name not in getattr(held, "__dict__", {}):
         place = Attribute(Attribute(source, name), "__func__")
-        t.inputs.guard(Attribute(source, name), "type", MethodType)
-        t.inputs.guard(place, "type", type(found))
+        t.inputs.guard_class(Attribute(source, name), MethodType)
+        t.inputs.guard_class(place, type(found))
         t.inputs.relate(Attribute(place.base, "__self__"), source, True)
         return Static(found, place)
     return None
@@ -200,7 +201,7 @@ def _has_outside(t: Tracer, value: Static, source: Source, name: str) -> bool:
 
 
 def _noted(t: Tracer, source: Source, name: str, there: bool) -> bool:
-    t.inputs.guard(Attribute(source, name), "present" if there else "absent", None)
+    t.inputs.guard(PresenceGuard(Attribute(source, name), there))
     return there
 
 
@@ -319,7 +320,7 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
     found = inspect.getattr_static(held, name, _MISSING)
     on_class = inspect.getattr_static(type(held), name, _MISSING)
     if isinstance(on_class, property):
-        t.inputs.guard(source, "type", type(held))
+        t.inputs.guard_class(source, type(held))
         owner = Attribute(source, "__class__")
         return computed(t, on_class, owner, name, Static(held, source), on_stack)
     if found is _MISSING or (
@@ -377,7 +378,7 @@ def _set_by_property(t: Tracer, target: Value, name: str, value: Value, plain: b
     if kind is None or type(held) is not property or not ordinary(kind):
         return False
     if isinstance(target, Static) and target.source is not None:
-        t.inputs.guard(target.source, "type", kind)
+        t.inputs.guard_class(target.source, kind)
     setter = _of_property(t, held, owner, name, "fset")
     t.call_for((), setter, (target, value), {}, plain)
     return True

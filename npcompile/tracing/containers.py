@@ -42,7 +42,7 @@ from npcompile.tracing import (
     traced_containers,
     vectors,
 )
-from npcompile.tracing.inputs import LONGEST, label
+from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.item_types import item_type
 from npcompile.tracing.polyfills import consumers
 from npcompile.tracing.references import once
@@ -201,7 +201,7 @@ def _from_outside(t: Tracer, container: Static, key: Value) -> Value:
     held, source = container.value, container.source
     assert source is not None
     if isinstance(key, Node) and len(held) > external.FEW and external.ask(t, held, source):
-        raise t.refuse(label(source), "is read at an index that only the call knows")
+        raise t.refuse(source.text(), "is read at an index that only the call knows")
     try:
         index = t.static(key, "an index of a list or tuple")
     except Refused:

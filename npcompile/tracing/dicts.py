@@ -55,5 +55,5 @@ def size(t: Tracer, target: Static) -> int:
     held, source = target.value, target.source
     assert source is not None
     t.effects.looks(target)
-    t.inputs.guard(source, "length", len(held))
+    t.inputs.guard_length(source, held)
     return len(held) + len(t.effects.added(target))

@@ -30,7 +30,7 @@ from npcompile.python.values import (
     Vector,
 )
 from npcompile.tracing import dicts, item_requests, item_types, unboxed_lists, vectors
-from npcompile.tracing.inputs import LONGEST, label
+from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.side_effects import is_plain
 
 if TYPE_CHECKING:
@@ -51,12 +51,12 @@ def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
     t.effects.looks(Static(held, source))
     t.looked[source] = held
     if len(held) > LONGEST:
-        raise t.refuse(label(source), f"is a list of more than {LONGEST} items",
+        raise t.refuse(source.text(), f"is a list of more than {LONGEST} items",
                        "arrays may have any length")
     if len(t.inputs.leaves) > MOST:
-        raise t.refuse(label(source), f"is a list, and lists have more than {MOST} items together",
+        raise t.refuse(source.text(), f"is a list, and lists have more than {MOST} items together",
                        "arrays may have any length")
-    t.inputs.guard(source, "length", len(held))
+    t.inputs.guard_length(source, held)
     return tuple([dicts.item(t, Static(held, source), k) for k in range(len(held))])
 
 
@@ -66,7 +66,7 @@ def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None
     t.looked[source] = held
     if not -len(held) <= index < len(held):
         return None
-    t.inputs.guard(source, "length", len(held))
+    t.inputs.guard_length(source, held)
     return dicts.item(t, Static(held, source), index % len(held))
 
 
@@ -74,7 +74,7 @@ def iterations(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
     """All items of a list that a loop goes through."""
     few = _few(t)
     if len(held) > few and ask(t, held, source):
-        raise t.refuse(label(source), f"a loop goes through more than {few} items")
+        raise t.refuse(source.text(), f"a loop goes through more than {few} items")
     return items(t, held, source)
 
 
@@ -161,7 +161,7 @@ def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | 
     """The item at an index that only the run knows; None if another attempt may find it."""
     t.effects.looks(Static(held, source))
     if t.effects.changed(Static(held, source)):
-        raise t.refuse(label(source), "has got items, and one that only the run knows is looked at")
+        raise t.refuse(source.text(), "has got items, and one that only the run knows is looked at")
     t.looked[source] = held
     columns = t.outside.get(source)
     if columns is not None and isinstance(index, Node):
@@ -197,7 +197,7 @@ def _open(t: Tracer, source: Source, item: Fetched) -> None:
     held = found.value
     if home is not source:
         assert isinstance(source, (Attribute, Item))
-        t.inputs.guard(home, "type", type(held))
+        t.inputs.guard_class(home, type(held))
         held = _attribute(held, source.name if isinstance(source, Attribute) else source.key)
     if type(held) is not list:
         return

@@ -32,6 +32,7 @@ from npcompile.graph.types import (
     c_strides,
     contiguous,
 )
+from npcompile.guards.kinds import IdentityGuard
 from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Tensor
@@ -46,7 +47,7 @@ from npcompile.python.values import (
     described,
 )
 from npcompile.tracing import observed_results, predicted_results
-from npcompile.tracing.inputs import label, pinned
+from npcompile.tracing.inputs import pinned
 from npcompile.tracing.predicted_results import Shape, fresh_strides
 from npcompile.tracing.selectors import same
 
@@ -168,8 +169,8 @@ class _Call:
             case Static(held, source):
                 if source is not None and not pinned(held):
                     if isinstance(held, (list, dict, set)) or self.t.effects.pending:
-                        raise self.t.refuse(label(source), "goes to a library function as it is")
-                    self.t.inputs.guard(source, "is", held)
+                        raise self.t.refuse(source.text(), "goes to a library function as it is")
+                    self.t.inputs.guard(IdentityGuard(source, held))
                 return self.constant(held)
         raise self.t.refuse("argument", f"{described(value)} of a library function")
 

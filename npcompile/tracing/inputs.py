@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -50,15 +50,22 @@ from npcompile.guards.class_hooks import (
     of_library,
     wrapped_by_us,
 )
+from npcompile.guards.kinds import (
+    ApartGuard,
+    ClassGuard,
+    EqualityGuard,
+    FlagsGuard,
+    FunctionGuard,
+    Guard,
+    IdentityGuard,
+    KeysGuard,
+    LengthGuard,
+    SameGuard,
+)
 from npcompile.guards.sources import (
     AddressOf,
-    Arg,
     Attribute,
-    Closure,
     Codes,
-    Default,
-    Global,
-    Guard,
     Item,
     Leaf,
     ObjectWords,
@@ -74,19 +81,6 @@ from npcompile.tensors import device, tensor_memory
 
 #: longest tuple or list whose items are looked at one by one
 LONGEST = 256
-
-
-def label(source: Source) -> str:
-    """A source as the user would write it."""
-    match source:
-        case Arg(name) | Global(name) | Closure(name) | Default(name) | ObjectWords(name):
-            return name
-        case Attribute(base, name):
-            return f"{label(base)}.{name}"
-        case Item(base, key):
-            return f"{label(base)}[{key!r}]"
-        case TensorMemory(base) | Codes(base) | AddressOf(base):
-            return label(base)
 
 
 class Inputs:
@@ -108,7 +102,7 @@ class Inputs:
         self.by_value: set[Source] = set()  # strings that shall not
         self._known: dict[Source, Value] = {}
         self._whole: dict[Source, Node] = {}
-        self._guarded: set[tuple[Source, str]] = set()
+        self._guarded: set[tuple[Source, type[Guard]]] = set()
 
     def lift(self, value: Any, source: Source) -> Value:
         """The value that stands for what ``source`` holds."""
@@ -124,8 +118,7 @@ class Inputs:
     def finalized(self) -> Source | None:
         """Where an object was found whose class has a finalizer, if one was: an argument or global
         lives until the call returns, but what is inside another object may die before."""
-        kinds = [(guard.source, guard.value if guard.kind == "type" else type(guard.value))
-                 for guard in self.guards]
+        kinds = [(guard.source, guard.held_class) for guard in self.guards]
         kinds += [(leaf.source, leaf.type.python_type) for leaf in self.leaves
                   if isinstance(leaf.type, Opaque)]
         for source, kind in kinds:
@@ -140,37 +133,45 @@ class Inputs:
         if self.known(source) is not None:
             return
         if type(value).__flags__ & HOLDING:
-            self.guard(source, "type", type(value))
+            self.guard_class(source, type(value))
         else:
-            self.guard(source, "flags", HOLDING)
+            self.guard(FlagsGuard(source, HOLDING))
 
     def stand(self, source: Source, value: Value) -> None:
         """From here on a value stands for what is there."""
         self._known[source] = value
 
-    def guard(self, source: Source, kind: str, value: Any) -> None:
-        if (source, kind) not in self._guarded:
-            self._guarded.add((source, kind))
-            self.guards.append(Guard(source, kind, value))
+    def guard(self, made: Guard) -> None:
+        """Adds a guard, unless its source has one of its class."""
+        key = made.source, type(made)
+        if key not in self._guarded:
+            self._guarded.add(key)
+            self.guards.append(made)
+
+    def guard_class(self, source: Source, kind: type) -> None:
+        """Guards the class of what a source holds."""
+        self.guard(ClassGuard(source, kind))
+
+    def guard_length(self, source: Source, held: Sized) -> None:
+        """Guards the length of what a source holds."""
+        self.guard(LengthGuard(source, len(held)))
 
     def guard_keys(self, source: Source, held: dict[Any, Any]) -> None:
         """Guards the keys of a dictionary, in their order."""
         if not all(map(compared, held)):  # guards don't call methods of the user's classes
-            raise refuse(label(source), "a dictionary whose keys are objects")
-        self.guard(source, "keys", tuple(held))
+            raise refuse(source.text(), "a dictionary whose keys are objects")
+        self.guard(KeysGuard(source, tuple(held)))
 
     def relate(self, source: Source, other: Source, same: bool) -> None:
         """Guards whether two sources hold one object."""
-        made = Guard(source, "same" if same else "apart", other)
-        if made not in self.guards:
-            self.guards.append(made)
+        self.guards.append((SameGuard if same else ApartGuard)(source, other))
 
     def static(self, value: Any, source: Source) -> Static:
         """A value that is guarded by equality, as ``static=`` asks."""
         plain = pinned(value) or type(value) in (int, float, complex, tuple)
         if not plain or type(value).__hash__ is None:
-            raise refuse(label(source), f"a {type(value).__name__} can't be static")
-        self.guard(source, "equal", value)
+            raise refuse(source.text(), f"a {type(value).__name__} can't be static")
+        self.guard(EqualityGuard(source, value))
         self.by_value.add(source)
         self._known[source] = made = Static(value, source if pinned(value) else None)
         return made
@@ -187,7 +188,7 @@ class Inputs:
             return self._text(value, source)
         kind = type(value)
         if not looks_up_plainly(kind):  # nothing may look at it
-            raise refuse(label(source), f"a {kind.__name__} looks up attributes by its own code")
+            raise refuse(source.text(), f"a {kind.__name__} looks up attributes by its own code")
         for classes, rule in _RULES:
             if issubclass(kind, classes):  # what it is, not what it says it is
                 return rule(self, value, source)
@@ -197,14 +198,14 @@ class Inputs:
             return self._on_device(value, source)
         if pinned(value):
             return self._same(value, source)  # a function of a library, whatever its type
-        self.guard(source, "type", type(value))
+        self.guard_class(source, type(value))
         return Static(value, source)
 
     # ------------------------------------------------------------------ parameters
 
     def _array(self, value: Any, source: Source) -> Value:
         self._accept(value, source)
-        name = label(source)
+        name = source.text()
         type_, contiguous = self._array_type(value, name, source in self.ragged)
         node = self._param(name, type_, None)
         self.leaves.append(Leaf(source, type_, contiguous))
@@ -220,7 +221,7 @@ class Inputs:
         """A torch tensor: its memory is the parameter."""
         reason = tensor_memory.refused(value)
         if reason:
-            raise refuse(label(source), reason)
+            raise refuse(source.text(), reason)
         made = self._array(tensor_memory.lend(value), TensorMemory(source))
         assert isinstance(made, ArrayRef)
         self.tensors[made.storage.param] = Static(value, source)
@@ -228,7 +229,7 @@ class Inputs:
 
     def _text(self, value: Any, source: Source) -> Value:
         """A string or bytes as data: its code points are the parameter."""
-        self.guard(source, "type", type(value))
+        self.guard_class(source, type(value))
         made = self._array(codes(value), Codes(source))
         assert isinstance(made, ArrayRef)
         self.strings[made.storage.param] = Static(value, source)
@@ -253,14 +254,14 @@ class Inputs:
 
     def address(self, source: Source) -> Node:
         """Where an object lies."""
-        node = self._param(label(source), PY_INT, None)
+        node = self._param(source.text(), PY_INT, None)
         self.leaves.append(Leaf(AddressOf(source), PY_INT))
         return self.builder.emit("cast", (node,), None, Scalar(PY_INT.dtype, "np"))
 
     def _on_device(self, value: Any, source: Source) -> Value:
         """An array of CuPy's: its image is the parameter."""
         if not self.device and any(isinstance(leaf.type, Array) for leaf in self.leaves):
-            raise refuse(label(source), "is an array of CuPy's, and others are not")
+            raise refuse(source.text(), "is an array of CuPy's, and others are not")
         self.device = True
         return self._array(device.image(value), TensorMemory(source))
 
@@ -279,7 +280,7 @@ class Inputs:
         }
         for reason, holds in reasons.items():
             if holds:
-                raise refuse(label(source), reason)
+                raise refuse(source.text(), reason)
 
     def _array_type(self, array: Any, name: str, ragged: bool) -> tuple[Array, bool]:
         if not self.config.dynamic:
@@ -317,9 +318,9 @@ class Inputs:
         type_ = PYTHON.get(type(value))
         if type_ is None:
             if not isinstance(value, np.generic) or value.dtype.char not in SUPPORTED:
-                raise refuse(label(source), f"a {type(value).__name__} is Python's")
+                raise refuse(source.text(), f"a {type(value).__name__} is Python's")
             type_ = Scalar(value.dtype, "np")
-        name, bound = label(source), None
+        name, bound = source.text(), None
         if type(value) is int:
             if not -(2**63) <= value < 2**63:
                 raise refuse(name, "an int wider than 64 bits")
@@ -337,7 +338,7 @@ class Inputs:
         kind = type(value)
         if kind not in GENERATORS:
             return Inputs._same(self, value, source)
-        node = self._param(label(source), Opaque(kind), None)
+        node = self._param(source.text(), Opaque(kind), None)
         self.leaves.append(Leaf(source, Opaque(kind)))
         bits = type(value._bit_generator)
         return Object(node, kind, kind(bits(0)))
@@ -352,7 +353,7 @@ class Inputs:
             source = Attribute(source, "__func__")  # a bound method is found there
         if source not in self._whole:
             kind = Opaque(type(value))
-            self._whole[source] = self._param(label(source), kind, None)
+            self._whole[source] = self._param(source.text(), kind, None)
             self.leaves.append(Leaf(source, kind))
         return self._whole[source]
 
@@ -381,37 +382,38 @@ class Inputs:
 
     def _equal(self, value: Any, source: Source) -> Value:
         own = isinstance(value, (str, bytes, frozenset)) and type(value) not in _EXACT
-        self.guard(source, "is" if own else "equal", value)  # what == means, its class may say
+        kind = IdentityGuard if own else EqualityGuard  # what == means, its class may say
+        self.guard(kind(source, value))
         return Static(value, source)
 
     def _same(self, value: Any, source: Source) -> Value:
-        self.guard(source, "is", value)
+        self.guard(IdentityGuard(source, value))
         return Static(value, source)
 
     def _function(self, value: Any, source: Source) -> Value:
-        self.guard(source, kept_by(value), value)
+        self.guard(kept_by(value)(source, value))
         return Static(value, source)
 
     def _method(self, value: Any, source: Source) -> Value:
         if wrapped_by_us(value.__func__):
-            self.guard(source, "type", MethodType)
-            self.guard(Attribute(source, "__func__"), "type", type(value.__func__))
+            self.guard_class(source, MethodType)
+            self.guard_class(Attribute(source, "__func__"), type(value.__func__))
         else:
-            self.guard(source, "code", value)
+            self.guard(FunctionGuard(source, value))
         receiver = self.lift(value.__self__, Attribute(source, "__self__"))
         return Method(Static(value.__func__, Attribute(source, "__func__")), receiver)
 
     def _tuple(self, value: Any, source: Source) -> Value:
-        self.guard(source, "type", type(value))
+        self.guard_class(source, type(value))
         plain = type(value) is tuple or reads_as_tuple(type(value))
         if not plain or len(value) > LONGEST:
-            raise refuse(label(source), "a tuple that is too long or of a class of its own")
-        self.guard(source, "length", len(value))
+            raise refuse(source.text(), "a tuple that is too long or of a class of its own")
+        self.guard_length(source, value)
         items = tuple(self.lift(item, Item(source, k)) for k, item in enumerate(value))
         return Sequence(items, type(value), Static(value, source))
 
     def _partial(self, value: Any, source: Source) -> Value:
-        self.guard(source, "type", type(value))
+        self.guard_class(source, type(value))
         function = self.lift(value.func, Attribute(source, "func"))
         args = self._tuple(value.args, Attribute(source, "args"))
         assert isinstance(args, Sequence)
@@ -421,14 +423,14 @@ class Inputs:
         return Partial(function, args.items, keywords)
 
     def _slice(self, value: Any, source: Source) -> Value:
-        self.guard(source, "type", slice)
+        self.guard_class(source, slice)
         names = ("start", "stop", "step")
         return Slice(*(self.lift(getattr(value, n), Attribute(source, n)) for n in names))
 
 
-def kept_by(function: FunctionType) -> str:
+def kept_by(function: FunctionType) -> type[IdentityGuard] | type[FunctionGuard]:
     """The guard of a function: functions of libraries may share code with others."""
-    return "is" if of_library(function) else "code"
+    return IdentityGuard if of_library(function) else FunctionGuard
 
 
 def _handed_out(graph: Graph) -> Iterator[Tree]:

@@ -14,6 +14,7 @@ from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL, PY_INT, Calling
 from npcompile.guards.class_hooks import own
+from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import is_given
 from npcompile.ops import python
 from npcompile.ops.arguments import NUMBERS
@@ -406,7 +407,7 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
             return same
         for one in (left, right):
             if one.source is not None:
-                t.inputs.guard(one.source, "is", one.value)
+                t.inputs.guard(IdentityGuard(one.source, one.value))
         return same
     if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
         t.aliases.compares()

@@ -17,7 +17,6 @@ from npcompile.runtime.unsafe import object_memory
 from npcompile.tracing import external, item_requests, parameters
 from npcompile.tracing import graph_breaks as breaks
 from npcompile.tracing.graph_breaks import GraphBreaks, ResumePoint
-from npcompile.tracing.inputs import label
 from npcompile.tracing.side_effects import Attributes
 from npcompile.tracing.tracer import Tracer
 
@@ -189,7 +188,7 @@ def _trace(
     finalized = tracer.inputs.finalized() if tracer.effects.pending or tracer.graph_breaks else None
     if finalized is not None:  # its arguments keep it alive until the call returns
         reason = "has a finalizer, which runs when Python drops it"
-        raise Refused(Refusal(label(finalized), reason, general=True, finalizer=True))
+        raise Refused(Refusal(finalized.text(), reason, general=True, finalizer=True))
     graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
     params = set(tracer.root.params)
     graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)

@@ -26,7 +26,7 @@ from npcompile.guards.sources import Attribute, Item, Source, is_given
 from npcompile.program.stored import MORE, Stored
 from npcompile.python.values import Fetched, HeapObject, Iterator, Static, Value
 from npcompile.tracing import dicts, vectors
-from npcompile.tracing.inputs import compared, label
+from npcompile.tracing.inputs import compared
 from npcompile.tracing.loop_effects import TypeMismatch
 from npcompile.tracing.references import everything
 
@@ -104,7 +104,7 @@ class SideEffects:
             return False
         if not self._store(target, name, value):
             return False
-        self.t.inputs.guard(source, "type", type(held))
+        self.t.inputs.guard_class(source, type(held))
         return True
 
     def put(self, target: Value, key: Any, value: Value) -> bool:
@@ -114,7 +114,7 @@ class SideEffects:
         held = target.value
         if type(held) is list:
             self.looks(target)
-            self.t.inputs.guard(target.source, "length", len(held))
+            self.t.inputs.guard_length(target.source, held)
             known = isinstance(key, int) and -len(held) <= key < len(held)
             if not known or not self._unlike_fetched(target):
                 return False
@@ -174,7 +174,7 @@ class SideEffects:
         """Refuses to read an external list to which the trace has appended."""
         if self.load(target, MORE) is not None:
             assert isinstance(target, Static) and target.source is not None
-            raise self.t.refuse(label(target.source), "has got items, and is looked at")
+            raise self.t.refuse(target.source.text(), "has got items, and is looked at")
 
     def _unlike_fetched(self, target: Static) -> bool:
         """Whether a list is none of those that are read where they are, nor in one of them."""
@@ -192,7 +192,7 @@ class SideEffects:
         for other in held:
             assert isinstance(other, Static)
             if other.source == target.source or self._one(other, target):
-                raise self.t.refuse(label(target.source), "gets items while it is gone through")
+                raise self.t.refuse(target.source.text(), "gets items while it is gone through")
         self._settled(target, MORE)
 
     def _settled(self, target: Static, name: Name) -> None:
@@ -207,7 +207,7 @@ class SideEffects:
         """The list of what a list gets, which is empty."""
         t, source = self.t, target.source
         assert source is not None
-        t.inputs.guard(source, "type", list)
+        t.inputs.guard_class(source, list)
         made = t.register(HeapObject(list, place=((source, MORE),)))
         wanted = t.columns.get(made.place)
         t.heap[made] = () if wanted is None else vectors.begin(t, (), wanted)
@@ -230,7 +230,7 @@ class SideEffects:
         if isinstance(name, tuple):
             self.t.inputs.guard_kind(held[name[0]], Item(source, name[0]))
             return
-        self.t.inputs.guard(source, "type", type(held))  # before anything is asked of it
+        self.t.inputs.guard_class(source, type(held))  # before anything is asked of it
         asks = inspect.getattr_static(type(held), "__getattr__", None) is not None
         there = Item(Attribute(source, "__dict__"), name) if asks else Attribute(source, name)
         self.t.inputs.guard_kind(held.__dict__[name], there)
@@ -250,7 +250,7 @@ class SideEffects:
             if not is_plain(target.value, name) or name not in own:
                 continue  # storing to it is refused, at its line
             self._apart(target, name)
-            self.t.inputs.guard(source, "type", type(target.value))
+            self.t.inputs.guard_class(source, type(target.value))
             there = Item(Attribute(source, "__dict__"), name)
             self._begin(target, name, self.t.inputs.lift(own[name], there))
 

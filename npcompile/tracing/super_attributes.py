@@ -112,6 +112,6 @@ def _class(t: Tracer, receiver: Value) -> tuple[type, Source]:
     if isinstance(receiver, Static) and receiver.source is not None:
         kind = type(receiver.value)
         if not isinstance(receiver.value, type):
-            t.inputs.guard(receiver.source, "type", kind)
+            t.inputs.guard_class(receiver.source, kind)
             return kind, Attribute(receiver.source, "__class__")
     raise t.refuse("super", "of this kind of object is left to Python")

@@ -26,6 +26,7 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import PY_INT, Array, Calling
 from npcompile.guards.class_hooks import SHOWN, ask, own
+from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import Attribute, Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
@@ -69,7 +70,7 @@ from npcompile.tracing import (
 from npcompile.tracing.aliasing import AliasAnalysis
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.graph_breaks import GraphBreaks
-from npcompile.tracing.inputs import LONGEST, Inputs, label, pinned
+from npcompile.tracing.inputs import LONGEST, Inputs, pinned
 from npcompile.tracing.references import touched
 from npcompile.tracing.side_effects import Attributes, SideEffects
 
@@ -278,7 +279,7 @@ class Tracer:
         if type(held) is list:
             return [self.operand(item) for item in self.items_outside(held, source)]
         if type(held) is not dict:
-            raise self.refuse(label(source), f"a {type(held).__name__} is no operand")
+            raise self.refuse(source.text(), f"a {type(held).__name__} is no operand")
         items = dicts.mapping(self, Static(held, source))
         return {k: self.operand(value) for k, value in items.items()}
 
@@ -343,7 +344,7 @@ class Tracer:
         match value:
             case Static(held, source):
                 if source is not None and type(held) is FunctionType:  # may become a key
-                    self.inputs.guard(source, "is", held)
+                    self.inputs.guard(IdentityGuard(source, held))
                 return (source is None or pinned(held)) and own(type(held)) <= SHOWN, held
             case Node(op="const", attrs=Const(number)):
                 return True, number

@@ -21,6 +21,7 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import Size, symbol
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, INT, PY_BOOL, PY_INT, PYTHON, Scalar, contiguous
+from npcompile.guards.kinds import LongestGuard
 from npcompile.guards.sources import Arg, Item, Source
 from npcompile.ops import arguments
 from npcompile.ops.elementwise import py_scalar
@@ -36,7 +37,6 @@ from npcompile.python.values import (
     Vector,
 )
 from npcompile.runtime.unsafe import object_memory
-from npcompile.tracing.inputs import label
 from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _tuple(held: list[tuple[Any, ...]]) -> Kind | None:
 
 def opened(t: Tracer, held: list[Any], source: Source, item: Fetched) -> HeapObject:
     """Makes the traced list that reads an external list in place, with its guards."""
-    t.inputs.guard(source, "type", list)
+    t.inputs.guard_class(source, list)
     _guard(t, held, source, item)
     if not isinstance(source, Arg):
         t.inputs.whole(held, source)  # which keeps it
@@ -89,10 +89,10 @@ def _guard(t: Tracer, held: Any, source: Source, item: Kind) -> None:
     if isinstance(item, frozenset):
         return
     if not isinstance(item, (Fetched, tuple)):
-        t.inputs.guard(source, "type", type(held))
+        t.inputs.guard_class(source, type(held))
         return
     inner = (item.kind,) if isinstance(item, Fetched) else item
-    t.inputs.guard(source, "type", list if isinstance(item, Fetched) else tuple)
+    t.inputs.guard_class(source, list if isinstance(item, Fetched) else tuple)
     for k, (kind, value) in enumerate(zip(inner, held)):
         _guard(t, value, Item(source, k), kind)
 
@@ -129,7 +129,7 @@ def _parts(kind: Kind) -> list[Scalar]:
 
 def pack(t: Tracer, obj: HeapObject, source: Source) -> None:
     """Copies what a list holds to arrays, from which it is read from here on."""
-    t.inputs.guard(source, "most", PACKED)
+    t.inputs.guard(LongestGuard(source, PACKED))
     g = t.heap[obj]
     assert isinstance(g, Vector) and isinstance(g.item, Fetched)
     n, parts = t.builder.size_of(g.length, 0), _parts(g.item.kind)
@@ -175,7 +175,7 @@ def _measure(t: Tracer, length: Node, path: Path) -> Size:
         return t.builder.size_of(length, 0)
     (whole, *_), indices = path, "".join(f"[{index}]" for _, index in known)
     assert isinstance(whole, Static) and whole.source is not None
-    name = f"len({label(whole.source)}{indices})"
+    name = f"len({whole.source.text()}{indices})"
     if name not in t.sizes and t.builder.known_size(length) is None:
         t.sizes[name] = t.builder.bind(symbol(name, low=0), length)
     return t.builder.size_of(length, 0)

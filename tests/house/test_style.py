@@ -20,7 +20,7 @@ ROOMS = [
     "special.arithmetic", "special.elementary", "special.error",
     "special.gamma_functions", "special.integrals", "special.complex", "special.bessel",
     "special.statistics", "special",
-    "fft", "linalg", "guards", "tensors", "python.polyfills", "python", "tracing", "passes",
+    "fft", "linalg", "tensors", "guards", "python.polyfills", "python", "tracing", "passes",
     "schedule.memory", "schedule.walk", "schedule.fusion", "schedule.loops", "schedule",
     "backends.cpu.loader", "backends.cpu.llvm", "backends.cpu.transforms", "backends.cpu.linalg",
     "backends.cpu.kernels", "backends.cpu.loops", "backends.cpu.parallel", "backends.cpu",

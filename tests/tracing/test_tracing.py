@@ -17,6 +17,7 @@ from npcompile.core.config import Config
 from npcompile.core.errors import Refused
 from npcompile.graph.interpret import CheckFailed, interpret
 from npcompile.graph.verify import verify
+from npcompile.guards.kinds import EqualityGuard, FunctionGuard, IdentityGuard
 from npcompile.guards.sources import Arg, Attribute, Closure, Default, Global, Item
 from npcompile.tracing.retries import trace
 from tests.support import oracle
@@ -133,7 +134,7 @@ def test_inlined_calls():
         return helper(y, c=1.0, d=4), helper(*(x, 1), **{"c": 2})  # noqa: PIE804
 
     found = traced_as_python(f, V)
-    assert [(g.source, g.kind) for g in found.guards][:1] == [(Global("helper"), "code")]
+    assert [(g.source, type(g)) for g in found.guards][:1] == [(Global("helper"), FunctionGuard)]
 
 
 def test_static_loops():
@@ -290,7 +291,7 @@ def test_objects_as_arguments():
     oracle.check(interpret(found.graph, values, meaning), f(s, V), oracle.MEANING)
     sources = [leaf.source for leaf in found.leaves]
     assert Attribute(Arg("s", 0), "gain") in sources and Attribute(Arg("s", 0), "data") in sources
-    assert ("equal", "fast") in [(g.kind, g.value) for g in found.guards]
+    assert (EqualityGuard, "fast") in [(type(g), g.value) for g in found.guards]
 
 
 def test_objects_made_inside():
@@ -363,8 +364,8 @@ def test_static_arguments():
         return x if name == "up" else -x
 
     found = traced_as_python(f, V, 3, "down", static=("n",))
-    assert [(g.source, g.kind, g.value) for g in found.guards if g.source == Arg("n", 1)] == [
-        (Arg("n", 1), "equal", 3)
+    assert [(g.source, type(g), g.value) for g in found.guards if g.source == Arg("n", 1)] == [
+        (Arg("n", 1), EqualityGuard, 3)
     ]
     traced_as_python(f, V, 3, "down")
 
@@ -518,9 +519,9 @@ def test_identity_is_guarded_where_it_is_asked():
         return x if mark is MARK else x * 2
 
     found, _ = follow(f, V, Mode.FAST, MARK)
-    guards = [(g.source, g.kind) for g in found.guards]
-    assert (Arg("mark", 2), "is") in guards and (Global("MARK"), "is") in guards
-    assert (Arg("mode", 1), "is") in guards
+    guards = [(g.source, type(g)) for g in found.guards]
+    assert (Arg("mark", 2), IdentityGuard) in guards and (Global("MARK"), IdentityGuard) in guards
+    assert (Arg("mode", 1), IdentityGuard) in guards
 
 
 def test_slices_and_objects_from_outside():

@@ -15,7 +15,7 @@ import numpy as np
 
 from npcompile.backends.gpu import scalar
 from npcompile.backends.gpu.compile import stored
-from npcompile.backends.gpu.source import NONE, Between, Chain, KernelLaunch, Source
+from npcompile.backends.gpu.source import NONE, Between, Chain, KernelLaunch, KernelSource
 from npcompile.backends.gpu.triton_reductions import (
     WIDTH,
     ReductionForm,
@@ -83,7 +83,7 @@ class Pieces:
             return [pieces, wholes]
         return [pieces, replace(wholes, room=room), replace(pieces, source=self.rest[1], room=0)]
 
-    def _first(self, form: ReductionForm) -> Source:
+    def _first(self, form: ReductionForm) -> KernelSource:
         self.along_row(form, *self.piece(form))
         value = "total.to(tl.uint8)" if self.between.dtype.kind == "b" else "total"
         self.pass_on(form, "lane", "piece", value, "row")
@@ -93,7 +93,7 @@ class Pieces:
         """What a piece leaves is ``total``."""
         form.along_row(begin, end, form.value_in_row)
 
-    def _rest(self, form: Callable[[str], ReductionForm]) -> list[Source]:
+    def _rest(self, form: Callable[[str], ReductionForm]) -> list[KernelSource]:
         """The kernels after the first one."""
         last = form("whole")
         last.rows_of_kept()
@@ -133,7 +133,7 @@ class Positions(Pieces):
         form.best(begin, end)
         form.w.line("total = found")
 
-    def _rest(self, form: Callable[[str], ReductionForm]) -> list[Source]:
+    def _rest(self, form: Callable[[str], ReductionForm]) -> list[KernelSource]:
         last = form("whole")
         last.rows_of_kept()
         last.best("0", last.w.factor(self.parts), self.passed(last))
@@ -144,7 +144,7 @@ class Positions(Pieces):
 class Running(Pieces):
     """What stands before each piece, then each piece with it."""
 
-    def _rest(self, form: Callable[[str], ReductionForm]) -> list[Source]:
+    def _rest(self, form: Callable[[str], ReductionForm]) -> list[KernelSource]:
         middle, last = form("before"), form("running")
         middle.rows_of_kept()
         byte = ".to(tl.uint8)" if middle.dtype.kind == "b" else ""
@@ -183,7 +183,7 @@ class PairwisePieces:
             part, level = larger_half(part, self.lanes), level + 1
         unit = kept * self.width * self.between.dtype.itemsize
 
-        def step(source: Source, depth: int) -> KernelLaunch:
+        def step(source: KernelSource, depth: int) -> KernelLaunch:
             constants = {"ROWS": 1, "LEVEL": level, "DEPTH": depth, "LANES": self.lanes}
             return KernelLaunch(source, kept << level, constants, unit << level)
 
@@ -193,7 +193,7 @@ class PairwisePieces:
             found.append(step(self.middle, JOINED))
         return [*found, replace(step(self.last, level), programs=kept, room=0)]
 
-    def _first(self, form: ReductionForm) -> Source:
+    def _first(self, form: ReductionForm) -> KernelSource:
         w, (inner,) = form.w, form.reduced
         self._rows(form)
         w.line(f"begin, count = npc.subtree({w.size(self.length)}, piece, LEVEL, LANES)")
@@ -201,13 +201,13 @@ class PairwisePieces:
         self._pass_on(form, form.leaves((), inner))
         return w.source(NONE, _CONSTANTS, form.before)
 
-    def _middle(self, form: ReductionForm) -> Source:
+    def _middle(self, form: ReductionForm) -> KernelSource:
         """``LEVEL`` is that of what comes out."""
         self._rows(form)
         self._pass_on(form, self._joined(form))
         return form.w.source(NONE, _CONSTANTS)
 
-    def _last(self, form: ReductionForm) -> Source:
+    def _last(self, form: ReductionForm) -> KernelSource:
         """``LEVEL`` is that of what comes in."""
         w, total = form.w, form.names_of("total")
         form.rows_of_kept()

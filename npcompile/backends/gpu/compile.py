@@ -27,8 +27,8 @@ from npcompile.backends.gpu.source import (
     Between,
     DeviceMemory,
     Given,
+    KernelSource,
     Parameter,
-    Source,
     Tables,
 )
 from npcompile.core.records import record, replace
@@ -56,7 +56,7 @@ class Cubin:
     ptx: str = ""
 
 
-def identity(source: Source, constants: dict[str, int], capability: int,
+def identity(source: KernelSource, constants: dict[str, int], capability: int,
              sixteens: Set[str]) -> tuple[object, ...]:
     """All that the machine code of :func:`translate` depends on, in every process the same.  Names
     and comments are the user's: other ones make the same machine code."""
@@ -99,7 +99,7 @@ def _means() -> bytes:
     return Path(__file__).with_name("device.py").read_bytes()
 
 
-def translate(source: Source, constants: dict[str, int], capability: int,
+def translate(source: KernelSource, constants: dict[str, int], capability: int,
               sixteens: Set[str] = frozenset(), warps: int = 4) -> Cubin:
     """The machine code of a kernel for a GPU of a compute capability (90: sm_90).
 
@@ -115,13 +115,13 @@ def translate(source: Source, constants: dict[str, int], capability: int,
     return replace(found, code=assemble(found.ptx, capability, warps))
 
 
-def assembly(source: Source, constants: dict[str, int], capability: int,
+def assembly(source: KernelSource, constants: dict[str, int], capability: int,
              sixteens: Set[str] = frozenset(), warps: int = 4) -> Cubin:
     """What :func:`translate` makes, without the machine code: PTX."""
     return assemblies(source, constants, [(capability, sixteens)], warps)[0]
 
 
-def assemblies(source: Source, constants: dict[str, int],
+def assemblies(source: KernelSource, constants: dict[str, int],
                targets: Sequence[tuple[int, Set[str]]], warps: int = 4) -> list[Cubin]:
     """What :func:`assembly` makes for each compute capability with its multiples of 16: what the
     function means in Triton's language of tensors, half of the work, is found once."""
@@ -131,7 +131,7 @@ def assemblies(source: Source, constants: dict[str, int],
     return [_lowered(meaning, source, *target, warps) for target in targets]
 
 
-def _meaning(source: Source, constants: dict[str, int], capability: int, warps: int) -> str:
+def _meaning(source: KernelSource, constants: dict[str, int], capability: int, warps: int) -> str:
     """A kernel in Triton's language of tensors, in which nothing depends on the GPU: what does
     are products of matrices, descriptors of tensors and floats of 8 bits, which no kernel has."""
     from triton.compiler import ASTSource
@@ -149,7 +149,7 @@ def _meaning(source: Source, constants: dict[str, int], capability: int, warps: 
     return str(stages["ttir"](module, {"target": backend.target, **options.__dict__}))
 
 
-def _lowered(meaning: str, source: Source, capability: int, sixteens: Set[str],
+def _lowered(meaning: str, source: KernelSource, capability: int, sixteens: Set[str],
              warps: int) -> Cubin:
     """PTX of what :func:`_meaning` has found."""
     from triton._C.libtriton import ir
@@ -227,7 +227,7 @@ def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
 _functions: dict[str, Any] = {}
 
 
-def _function(source: Source) -> Any:
+def _function(source: KernelSource) -> Any:
     """The Triton function that a text defines."""
     import triton
     import triton.language as tl

@@ -15,7 +15,7 @@ import numpy as np
 
 from npcompile.backends.gpu.compile import Cubin, identity, translate
 from npcompile.backends.gpu.mirror import Launch, Pointer
-from npcompile.backends.gpu.source import Given, Parameter, Source
+from npcompile.backends.gpu.source import Given, KernelSource, Parameter
 
 STATIC = 48 * 1024  # bytes of shared memory that need no permission
 PERMISSION = 8  # the driver's CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -118,7 +118,7 @@ class Cuda:
         for job in jobs:
             job.result()
 
-    def launch(self, source: Source, programs: int, args: Iterable[Any],
+    def launch(self, source: KernelSource, programs: int, args: Iterable[Any],
                constants: dict[str, int]) -> None:
         """Puts a kernel on the current stream."""
         given = [_argument(arg) for arg in args]
@@ -130,7 +130,7 @@ class Cuda:
                   for piece, nbytes in zip(scratch, cubin.scratch)]
         function((programs,), (32 * cubin.warps,), tuple(given), shared_mem=cubin.shared)
 
-    def kernel(self, source: Source, constants: dict[str, int],
+    def kernel(self, source: KernelSource, constants: dict[str, int],
                sixteens: Set[str]) -> tuple[Cubin, Any]:
         """A kernel's machine code, and its function in the driver: loaded once."""
         key = source.text, tuple(constants.items()), sixteens
@@ -145,7 +145,7 @@ class Cuda:
             found = self._kernels[key] = cubin, function
         return found
 
-    def cubin(self, source: Source, constants: dict[str, int], sixteens: Set[str]) -> Cubin:
+    def cubin(self, source: KernelSource, constants: dict[str, int], sixteens: Set[str]) -> Cubin:
         """A kernel's machine code, from disk if it is there."""
         def make() -> Made:
             made = translate(source, constants, self.capability, sixteens)
@@ -156,7 +156,7 @@ class Cuda:
         return Cubin(code, rest["entry"], rest["warps"], rest["shared"], tuple(rest["scratch"]))
 
 
-def _sixteens(source: Source, numbers: Mapping[Parameter, int]) -> frozenset[str]:
+def _sixteens(source: KernelSource, numbers: Mapping[Parameter, int]) -> frozenset[str]:
     """The names of addresses and sizes that are multiples of 16; unknown addresses are."""
     return frozenset(
         name for name, p in source.parameters

@@ -21,8 +21,8 @@ from npcompile.backends.gpu.source import (
     DeviceMemory,
     Given,
     KernelLaunch,
+    KernelSource,
     Parameter,
-    Source,
     Tables,
     Whole,
 )
@@ -67,7 +67,7 @@ class TritonModule:
     """
 
     program: Program
-    sources: dict[Kernel, tuple[Source, ...]] = field(default_factory=dict)
+    sources: dict[Kernel, tuple[KernelSource, ...]] = field(default_factory=dict)
     groups: dict[Kernel, RowGroup] = field(default_factory=dict)
     refused: dict[Kernel, Refusal] = field(default_factory=dict)
     tables: dict[Tables, Pointer] = field(default_factory=dict)
@@ -119,7 +119,7 @@ def _named(body: Sequence[Statement], stem: str) -> tuple[Statement, ...]:
     return tuple(found)
 
 
-def _sources(kernel: Kernel, given: frozenset[Buffer]) -> tuple[Source, ...]:
+def _sources(kernel: Kernel, given: frozenset[Buffer]) -> tuple[KernelSource, ...]:
     """Reductions read what stores of the same kernel change: they come first."""
     if kernel.ordered:
         raise refuse("kernel", "iterations that depend on each other have no GPU kernel")
@@ -281,7 +281,7 @@ class Launched(ProgramRun):
                         }
                         yield step.source, step.constants, sizes
 
-    def chosen(self) -> Iterator[tuple[Source, ...]]:
+    def chosen(self) -> Iterator[tuple[KernelSource, ...]]:
         """The sources of kernels that are not in a group, and of groups."""
         inside: set[Kernel] = set()
         for kernel, sources in self.module.sources.items():
@@ -307,12 +307,12 @@ class Launched(ProgramRun):
             for source in self.module.sources[kernel]:
                 self.launch(source, set(_written(kernel)))
 
-    def steps(self, source: Source) -> list[KernelLaunch]:
+    def steps(self, source: KernelSource) -> list[KernelLaunch]:
         """The launches of a kernel: one, or those of a chain."""
         several = source.long.steps(self.size) if source.long is not None else []
         return several or [KernelLaunch(source, *source.grid.launch(self.size))]
 
-    def launch(self, source: Source, written: set[Buffer]) -> None:
+    def launch(self, source: KernelSource, written: set[Buffer]) -> None:
         between: dict[bool, Pointer] = {}  # what a step writes (True) and what it reads
         for step in self.steps(source):
             if step.room:

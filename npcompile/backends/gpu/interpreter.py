@@ -19,7 +19,7 @@ import numpy as np
 from npcompile.backends.gpu import fused
 from npcompile.backends.gpu.compile import signature_of
 from npcompile.backends.gpu.mirror import Launch, Pointer
-from npcompile.backends.gpu.source import Parameter, Source
+from npcompile.backends.gpu.source import KernelSource, Parameter
 
 _cache: dict[str, Any] = {}
 
@@ -51,7 +51,7 @@ class Interpreter:
     def prepare(self, launches: Sequence[Launch]) -> None:
         """The text is all that it takes."""
 
-    def launch(self, source: Source, programs: int, args: Iterable[Any],
+    def launch(self, source: KernelSource, programs: int, args: Iterable[Any],
                constants: dict[str, int]) -> None:
         """Runs all programs of a kernel, one after the other."""
         from triton.runtime.interpreter import GridExecutor
@@ -66,14 +66,14 @@ class Interpreter:
     def address(self, pointer: Pointer) -> np.uint64:
         return np.uint64(pointer.handle.ctypes.data + pointer.offset)
 
-    def function(self, source: Source) -> Any:
+    def function(self, source: KernelSource) -> Any:
         found = _cache.get(source.text)
         if found is None:
             found = _cache[source.text] = _function(source)
         return found
 
 
-def _function(source: Source) -> Any:
+def _function(source: KernelSource) -> Any:
     import triton.language as tl
 
     file = f"<npcompile {source.name} {len(_cache)}>"

@@ -17,8 +17,8 @@ from npcompile.backends.gpu.source import (
     DeviceMemory,
     FunctionWriter,
     Given,
+    KernelSource,
     LaneBlock,
-    Source,
     Whole,
     request,
     title,
@@ -45,7 +45,7 @@ from npcompile.program.ir import (
 LONG = 150  # lines: what is longer has one point a thread, for the time to compile it
 
 
-def pointwise(kernel: Kernel, given: frozenset[Buffer]) -> Source:
+def pointwise(kernel: Kernel, given: frozenset[Buffer]) -> KernelSource:
     """The Triton function of a kernel without reductions.
 
     Parameters

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
-from npcompile.backends.gpu.source import Parameter, Source
+from npcompile.backends.gpu.source import KernelSource, Parameter
 from npcompile.core.records import record
 from npcompile.program.ir import Buffer
 
@@ -28,7 +28,7 @@ class Pointer:
 
 
 #: a kernel that will be launched, with its constants and the sizes that are known
-Launch = tuple[Source, dict[str, int], Mapping[Parameter, int]]
+Launch = tuple[KernelSource, dict[str, int], Mapping[Parameter, int]]
 
 
 class Device(Protocol):
@@ -61,7 +61,7 @@ class Device(Protocol):
         """Makes ready what is sure to be launched."""
         ...
 
-    def launch(self, source: Source, programs: int, args: Iterable[Any],
+    def launch(self, source: KernelSource, programs: int, args: Iterable[Any],
                constants: dict[str, int]) -> None:
         """Runs a kernel; ``args`` are pointers and numbers of exactly their types."""
         ...

@@ -18,8 +18,8 @@ from npcompile.backends.gpu.source import (
     FunctionWriter,
     Grid,
     KernelLaunch,
+    KernelSource,
     LaneBlock,
-    Source,
 )
 from npcompile.core.errors import refuse
 from npcompile.core.records import replace
@@ -31,7 +31,7 @@ LONG = 1 << 13  #: indices that one program goes through
 WIDTH = 1024  #: of them at a time
 
 
-def packed(kernel: Kernel, given: frozenset[Buffer]) -> Source:
+def packed(kernel: Kernel, given: frozenset[Buffer]) -> KernelSource:
     """The Triton functions of a kernel's packed stores, which have one mask.
 
     Raises
@@ -74,7 +74,7 @@ class Packing:
 
     # ------------------------------------------------------------------ the kernels
 
-    def _counted(self) -> Source:
+    def _counted(self) -> KernelSource:
         """How many hold in each piece."""
         body = self._body("counts")
         w = body.w
@@ -84,7 +84,7 @@ class Packing:
         w.line(f"tl.store({w.parameter(self.between)} + piece + tl.arange(0, 1), total)")
         return self._source(body)
 
-    def _before(self) -> Source:
+    def _before(self) -> KernelSource:
         """How many hold before each piece, in one program."""
         w = FunctionWriter(f"{self.kernel.name}_before")
         counts, out = w.parameter(replace(self.between, out=False)), w.parameter(self.between)
@@ -99,7 +99,7 @@ class Packing:
         w.line('total += npc.collapse(count, "add")')
         return w.source(NONE, ["BLOCK"])
 
-    def _placed(self, whole: bool = False) -> Source:
+    def _placed(self, whole: bool = False) -> KernelSource:
         """Each element at its place."""
         body = self._body("packed" if whole else "places")
         w = body.w
@@ -155,5 +155,5 @@ class Packing:
             half = int(store.at.part == "imag") or k
             w.line(f"tl.store({pointer}{index}{f' + {half}' * bool(half)}, {text}, chosen)")
 
-    def _source(self, body: Body, grid: Grid = NONE) -> Source:
+    def _source(self, body: Body, grid: Grid = NONE) -> KernelSource:
         return body.w.source(grid, ["BLOCK", *self.grid.long], body.library.parts)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from npcompile.backends.gpu.kernels import Body
-from npcompile.backends.gpu.source import BASE, FunctionWriter, Grid, Source, wrapped
+from npcompile.backends.gpu.source import BASE, FunctionWriter, Grid, KernelSource, wrapped
 from npcompile.backends.gpu.triton_reductions import FIRST, WIDTH, power, reduction
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, product
@@ -53,7 +53,7 @@ class RowGroup:
     """Kernels over the same rows, one after the other, and all of them as one."""
 
     kernels: tuple[Kernel, ...]
-    source: Source
+    source: KernelSource
     lengths: tuple[Size, ...]
 
     def suits(self, size: Callable[[Size], int]) -> bool:
@@ -74,7 +74,7 @@ def group(kernels: Sequence[Kernel], given: frozenset[Buffer]) -> RowGroup:
         There is no Triton code for one of them (yet).
     """
     rank = _rank(kernels)
-    stages: list[Source] = []
+    stages: list[KernelSource] = []
     for kernel in kernels:
         for k, reduce in enumerate(kernel.reductions):
             name = f"{kernel.name}_{reduce.kind}" + (f"_{k}" if k else "")
@@ -87,7 +87,7 @@ def group(kernels: Sequence[Kernel], given: frozenset[Buffer]) -> RowGroup:
     return RowGroup(tuple(kernels), _joined(name, stages, extents), lengths)
 
 
-def _joined(name: str, stages: Sequence[Source], rows: tuple[Size, ...]) -> Source:
+def _joined(name: str, stages: Sequence[KernelSource], rows: tuple[Size, ...]) -> KernelSource:
     """One function that calls the stages; what one has written the next one may read."""
     w = FunctionWriter(name)
     w.line(f"{BASE} = {FIRST}")
@@ -107,7 +107,7 @@ def _joined(name: str, stages: Sequence[Source], rows: tuple[Size, ...]) -> Sour
     return w.source(grid, ["ROWS", *own], tuple(texts), above=above)
 
 
-def _stores(kernel: Kernel, rank: int, given: frozenset[Buffer]) -> Source:
+def _stores(kernel: Kernel, rank: int, given: frozenset[Buffer]) -> KernelSource:
     """What a kernel stores, row by row."""
     body = Body(kernel, given, FunctionWriter(f"{kernel.name}_rows"))
     body.comment()

@@ -105,7 +105,7 @@ class Chain(Protocol):
 class KernelLaunch:
     """One launch of a chain; ``room``: the bytes that it leaves for the next."""
 
-    source: Source
+    source: KernelSource
     programs: int
     constants: dict[str, int]
     room: int = 0
@@ -122,7 +122,7 @@ NONE: Grid = _None()
 
 
 @record
-class Source:
+class KernelSource:
     """A kernel as Triton code: a function ``name`` of ``parameters`` in order, each with its name,
     and of the ``constants`` that its ``grid`` tells.  ``parts`` of the text are functions, itself
     the last."""
@@ -285,11 +285,11 @@ class FunctionWriter:
         return "\n".join([*said, "@triton.jit", *head, *doc, *self.used()]) + "\n"
 
     def source(self, grid: Grid, constants: Sequence[str], before: tuple[str, ...] = (),
-               first: Sequence[str] = (), above: Sequence[str] = ()) -> Source:
+               first: Sequence[str] = (), above: Sequence[str] = ()) -> KernelSource:
         text = self.function(first, [f"{name}: tl.constexpr" for name in constants], above=above)
         given = tuple((name, parameter) for parameter, name in self.parameters.items())
         parts = (*before, text)
-        return Source(self.name, "\n\n".join(parts), given, grid, tuple(constants), parts)
+        return KernelSource(self.name, "\n\n".join(parts), given, grid, tuple(constants), parts)
 
 
 def wrapped(head: str, items: Sequence[str], tail: str) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 from npcompile.backends.gpu import casts, scalar
 from npcompile.backends.gpu.kernels import Body
 from npcompile.backends.gpu.scalar import Parts, ScalarText
-from npcompile.backends.gpu.source import BASE, FunctionWriter, Grid, LaneBlock, Source
+from npcompile.backends.gpu.source import BASE, FunctionWriter, Grid, KernelSource, LaneBlock
 from npcompile.core.errors import refuse
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size, largest, product
@@ -29,7 +29,7 @@ FIRST = "tl.program_id(0).to(tl.int64) * ROWS"  #: the first row of a program
 
 
 def reduction(kernel: Kernel, reduce: Reduce, given: frozenset[Buffer],
-              stage: str = "") -> Source:
+              stage: str = "") -> KernelSource:
     """The Triton function of one reduction of a kernel; the name of a ``stage`` says that it does
     the rows from ``BASE`` on.
 
@@ -230,7 +230,7 @@ class ReductionForm:
 
     # ------------------------------------------------------------------ forms
 
-    def columns(self) -> Source:
+    def columns(self) -> KernelSource:
         """Each lane walks over the reduced indices in order."""
         w, reduce = self.w, self.reduce
         first = reduce.initial is None
@@ -267,7 +267,7 @@ class ReductionForm:
         return self.source(grid, ["BLOCK"], "one lane for each result, which takes the numbers of "
                            "its own in order")
 
-    def rows(self) -> Source:
+    def rows(self) -> KernelSource:
         """Lanes lie along the reduced axes; what they hold is combined at the end."""
         w = self.w
         self.rows_of_kept()
@@ -277,7 +277,7 @@ class ReductionForm:
         return self.source(grid, ["ROWS", "LEVELS"], "ROWS results in each program, 2**LEVELS "
                            "lanes for each")
 
-    def source(self, grid: Grid, constants: list[str], how: str) -> Source:
+    def source(self, grid: Grid, constants: list[str], how: str) -> KernelSource:
         """The function; ``how`` it goes through the numbers."""
         kind = f"running {self.reduce.kind}" if self.reduce.running else self.reduce.kind
         count = self.w.product(self.at(self.kept))
@@ -322,7 +322,7 @@ class ReductionForm:
         self.w.line(f"row = lane < {self.w.size(product(self.at(self.kept)))}")
         self.split(self.kept, "lane")
 
-    def positions(self) -> Source:
+    def positions(self) -> KernelSource:
         """The place of the best of each row."""
         self.rows_of_kept()
         self.best("0", self.w.size(product(self.at(self.reduced))))
@@ -350,7 +350,7 @@ class ReductionForm:
         w.indent -= 1
         w.line(f"found = npc.first_of_best(best, found, {least})")
 
-    def running(self) -> Source:
+    def running(self) -> KernelSource:
         """Blocks of each row, one after the other, by what may be combined in any order."""
         self.rows_of_kept()
         end = self.w.size(product(self.at(self.reduced)))
@@ -377,7 +377,7 @@ class ReductionForm:
         w.line(f"total = {self.combined(['total'], ['part'])[0]}")
         w.indent -= 1
 
-    def runs(self) -> Source:
+    def runs(self) -> KernelSource:
         """Runs along the last axis are summed pairwise, their sums added in order."""
         w, reduce = self.w, self.reduce
         outer, inner = self.reduced[:-1], self.reduced[-1]

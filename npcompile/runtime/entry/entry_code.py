@@ -36,14 +36,12 @@ from npcompile.runtime.entry.boxing import HOLDING, Boxing
 from npcompile.runtime.entry.executables import FLAGS, OVERLAP, STALE, UNDONE
 from npcompile.runtime.entry.function_writer import METADATA, Writer
 from npcompile.runtime.entry.guard_code import ArrayValue, Guards
-from npcompile.runtime.entry.guard_matching import LENGTHS, RELATIONS
 from npcompile.runtime.entry.helpers import ALL_FLAGS, CONSTANTS, NAMES
 from npcompile.runtime.entry.journal import Journal
 from npcompile.runtime.entry.state import ALONE, EXIT, NEXT, PYTHON, TABLE, Signature
 from npcompile.runtime.unsafe.layout import Layout, layout
 
 FEW = 8  #: slots that are cleared one by one
-_EQUAL = 2  # Py_EQ
 _ARGUMENTS = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
 _ROOM = (  # the frame is zeroed where that matters, the rest is written before it is read
     "%mxcsr = alloca i32",
@@ -91,6 +89,59 @@ def emit_entry(
     if where is None:
         raise RuntimeError("this Python's objects have an unknown layout")
     return _Entry(signature, program, frame, where, repeatable, needed, silent).text()
+
+
+class _StepCode:
+    """What guards and sources write their steps with; ``unread``: the label where an exception is
+    dropped."""
+
+    def __init__(self, writer: Writer, where: Layout, signature: Signature) -> None:
+        self._writer, self._layout, self._signature = writer, where, signature
+        self._known = self._read = 0
+
+    def place(self, place: int) -> str:
+        """An argument, or what a step has read."""
+        return _placed(self._writer, place)
+
+    def known(self) -> str:
+        """The object that the step needs."""
+        self._known += 1
+        slot = self._signature.step(self._known - 1)
+        return self._writer.load("ptr", self._writer.data("npc.state"), 8 * slot)
+
+    def read(self, name: str, thing: str) -> None:
+        """Reads with a function of CPython's, of the thing and the object that is known."""
+        w = self._writer
+        found = w.call("ptr", name, ("ptr", thing), ("ptr", self.known()))
+        w.store("ptr", found, "%reads", 8 * self._read)
+        self._read += 1
+        w.require(w.add("icmp ne", "ptr", found, "null"), "unread")
+
+    def call(self, type_: str, name: str, *args: tuple[str, str | int]) -> str:
+        """Calls a function of CPython's."""
+        return self._writer.call(type_, name, *args)
+
+    def class_of(self, thing: str) -> str:
+        """The class of an object."""
+        return self._writer.load("ptr", thing, self._layout.type)
+
+    def flags_of(self, kind: str, number: int) -> str:
+        """Those of some flags that a class has."""
+        flags = self._writer.load("i64", kind, self._layout.type_flags)
+        return self._writer.add("and", "i64", flags, number)
+
+    def require(
+        self, relation: str, type_: str, left: str, right: str | int, otherwise: str = "miss"
+    ) -> None:
+        """Goes on where a relation holds, else to a label."""
+        w = self._writer
+        w.require(w.add(f"icmp {relation}", type_, left, right), otherwise)
+
+
+def _placed(w: Writer, place: int) -> str:
+    """An argument, or what a step has read."""
+    table, index = ("%args", place) if place >= 0 else ("%reads", ~place)
+    return w.load("ptr", table, 8 * index)
 
 
 class _Entry:
@@ -185,53 +236,16 @@ class _Entry:
 
     def _steps(self) -> None:
         """Reads what arguments lead to, each object owned by its slot at once, and tests it."""
-        w, read, looked = self.writer, 0, 0
+        code = _StepCode(self.writer, self.layout, self.signature)
         for step in self.signature.steps:
-            thing = self._place(step.place)
-            if step.kind in LENGTHS:
-                size = w.call("i64", "PyObject_Size", ("ptr", thing))
-                relation = "eq" if step.kind == "length" else "sle"
-                w.require(w.add(f"icmp {relation}", "i64", size, step.number), "unread")
-                continue
-            if step.kind == "flags":
-                kind = w.load("ptr", thing, self.layout.type)
-                flags = w.load("i64", kind, self.layout.type_flags)
-                held = w.add("and", "i64", flags, step.number)
-                w.require(w.add("icmp eq", "i64", held, 0), "miss")
-                continue
-            if step.kind in RELATIONS:
-                both = self._place(step.place), self._place(step.number)
-                relation = "eq" if step.kind == "same" else "ne"
-                w.require(w.add(f"icmp {relation}", "ptr", *both), "miss")
-                continue
-            known = self._state(self.signature.step(looked))
-            looked += 1
-            if step.kind == "class":
-                thing = w.load("ptr", thing, self.layout.type)
-            if step.kind in ("class", "is"):
-                w.require(w.add("icmp eq", "ptr", thing, known), "miss")
-            elif step.kind == "equal":
-                args = (("ptr", thing), ("ptr", known), ("i32", _EQUAL))
-                same = w.call("i32", "PyObject_RichCompareBool", *args)
-                w.require(w.add("icmp eq", "i32", same, 1), "unread")
-            else:
-                name = "PyObject_GetAttr" if step.kind == "attribute" else "PyObject_GetItem"
-                found = w.call("ptr", name, ("ptr", thing), ("ptr", known))
-                w.store("ptr", found, "%reads", 8 * read)
-                read += 1
-                w.require(w.add("icmp ne", "ptr", found, "null"), "unread")
-
-    def _place(self, place: int) -> str:
-        """An argument, or what a step has read."""
-        table, index = ("%args", place) if place >= 0 else ("%reads", ~place)
-        return self.writer.load("ptr", table, 8 * index)
+            step.by.emit(code, code.place(step.place), step.number)
 
     def _leaf(self, index: int) -> None:
         """Tests one leaf and stores what it is into the frame."""
         w, leaf = self.writer, self.signature.leaves[index]
         buffer, place = self.program.params[index], self.signature.places[index]
         if place.kind == "address":
-            thing = self._place(place.index)
+            thing = _placed(w, place.index)
             address = w.let(f"ptrtoint ptr {thing} to i64")
             w.store("i64", address, "%frame", 8 * self.frame.number(buffer))
             return

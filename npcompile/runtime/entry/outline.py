@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from npcompile.core.errors import Refusal
     from npcompile.core.sizes import Predicate, Size, Symbol
     from npcompile.graph.ir import Graph
-    from npcompile.guards.sources import Guard, Leaf, Source
+    from npcompile.guards.kinds import Guard
+    from npcompile.guards.sources import Leaf, Source
     from npcompile.runtime.entry.fp_warnings import Message
 
 

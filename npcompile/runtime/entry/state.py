@@ -24,6 +24,7 @@ from typing import Any
 
 from npcompile.core.records import record
 from npcompile.core.unseen import unseen
+from npcompile.guards.binding import AccessStep
 from npcompile.guards.sources import Leaf
 from npcompile.runtime.entry.fp_messages import MessageTable
 from npcompile.runtime.entry.helpers import errstate
@@ -42,33 +43,6 @@ class LeafPlace:
 
     kind: str  # "argument", "lent", "variable", "read" or "address"
     index: int
-
-
-#: kinds of steps that need an object of the state
-_WITH_OBJECT = ("attribute", "item", "class", "is", "equal")
-
-
-@record
-class AccessStep:
-    """Something that an entry reads or tests of an object that an argument leads to.
-
-    ::
-
-        kind  ::= "attribute" | "item"        reads it; the name or key is an object of the state
-                | "class" | "is" | "equal"    tests it against an object of the state
-                | "length" | "most"           tests how long it is against ``number``
-                | "flags"                     tests that its class has none of those in ``number``
-                | "same" | "apart"            tests it against what is at the place ``number``
-        place ::= k, an argument | ~k, what the k-th read has found
-    """
-
-    kind: str
-    place: int
-    number: int = 0
-
-    @property
-    def reads(self) -> bool:
-        return self.kind in ("attribute", "item")
 
 
 @record
@@ -103,7 +77,7 @@ class Signature:
     @property
     def looked(self) -> int:
         """The number of objects that steps need."""
-        return sum(step.kind in _WITH_OBJECT for step in self.steps)
+        return sum(step.by.needs_object for step in self.steps)
 
     @property
     def variables(self) -> int:

@@ -19,7 +19,6 @@ import numpy as np
 
 from npcompile.core.config import Config, capability
 from npcompile.core.records import record
-from npcompile.guards.sources import Guard
 
 if TYPE_CHECKING:
     from npcompile.runtime.versions.dispatch import Dispatcher
@@ -39,10 +38,6 @@ class _Legacy:
 LIMIT = 64
 #: appended to and taken from without a lock: functions may go at any time
 _left: deque[_Legacy] = deque(maxlen=LIMIT)
-_LASTING = (
-    ModuleType, type, BuiltinFunctionType, np.ufunc, np.dtype, type(None), type(Ellipsis), str,
-    bytes, bool, int, float, complex,
-)
 
 
 def kind(function: FunctionType, config: Config) -> object | None:
@@ -70,16 +65,6 @@ def _contents(cell: CellType) -> object:
     ours = type(value).__module__.partition(".")[0] == "npcompile"
     code = getattr(value, "__code__", None) if ours or isinstance(value, kinds) else None
     return type(value) if code is None else (type(value), code)
-
-
-def lasts(guard: Guard) -> bool:
-    """Whether a guard may hold for other functions, and keeps nothing of this one's alive."""
-    if guard.kind != "is":
-        return True
-    value = guard.value
-    if isinstance(value, FunctionType):
-        return not value.__closure__
-    return isinstance(value, _LASTING)
 
 
 def leave(wanted: object, former: ref[FunctionType], dispatcher: Dispatcher) -> None:

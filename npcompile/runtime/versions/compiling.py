@@ -9,7 +9,8 @@ from npcompile.core.aside import load
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.surroundings import Postponed
-from npcompile.runtime.entry import guard_binding, guard_matching
+from npcompile.guards.matching import Match, matcher
+from npcompile.runtime.entry import guard_binding, leaf_matching
 from npcompile.runtime.entry.executables import Executable, Stopwatch
 from npcompile.runtime.entry.outline import Outline
 from npcompile.runtime.unsafe.parameters import Parameters
@@ -98,15 +99,15 @@ class Compiler:
                 parts = (self.function, traced, linked, program, frame)
                 kept = version_writer.keep(store(), name, *parts)
                 watch.lap("keep" if kept else "not kept")
-        return self._version(traced, guard_matching.matcher(traced), made, direct, watch)
+        return self._version(traced, matcher(traced.guards, traced.leaves), made, direct, watch)
 
     def recalled(self, name: bytes, bound: dict[str, Any], leave: Leave) -> Version | None:
         """A version that serves a call and that an earlier process has compiled."""
         watch = Stopwatch()
         for found in version_lookup.find(store(), name, self.function, bound):
-            matching = guard_matching.matcher(found.outline)
+            matching = matcher(found.outline.guards, found.outline.leaves)
             leaves = matching(bound, self.function)
-            if leaves is None or not guard_matching.accepts(found.outline, leaves):
+            if leaves is None or not leaf_matching.accepts(found.outline, leaves):
                 continue
             wires, direct = self.wires(found.outline)
             code = store().get(found.linked.key)
@@ -165,7 +166,7 @@ class Compiler:
     def _version(
         self,
         traced: Outline,
-        matching: guard_matching.Match,
+        matching: Match,
         made: Executable,
         direct: bool,
         watch: Stopwatch,

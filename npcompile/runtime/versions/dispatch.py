@@ -26,7 +26,7 @@ from npcompile.core.reported import reported
 from npcompile.core.sections import section
 from npcompile.core.surroundings import Postponed, Unusable, why
 from npcompile.core.unseen import unseen
-from npcompile.runtime.entry import executables, fp_warnings, guard_matching
+from npcompile.runtime.entry import executables, fp_warnings, leaf_matching
 from npcompile.runtime.entry.executables import FLAGS, MISS, OVERLAP, STALE, Executable, Left
 from npcompile.runtime.unsafe.layout import supported, unsupported
 from npcompile.runtime.unsafe.parameters import Parameters
@@ -197,9 +197,9 @@ class Dispatcher:
             leaves = version.match(bound, self.function)
             if leaves is None:
                 continue
-            if version.direct and not guard_matching.accepts(version.trace, leaves):
+            if version.direct and not leaf_matching.accepts(version.trace, leaves):
                 # what its entry would find out, after all that it watches is looked up
-                if guard_matching.overlaps(version.trace, leaves):
+                if leaf_matching.overlaps(version.trace, leaves):
                     return self._refused(_OVERLAP, args, kwargs, mode)
                 continue
             connected = True
@@ -268,7 +268,7 @@ class Dispatcher:
         if left is not None or result is not MISS:
             if self.start is not None:
                 self.ran = version.price(leaves)
-            guard_matching.written(version.trace.tensors, bound, self.function)
+            leaf_matching.written(version.trace.tensors, bound, self.function)
         if left is not None:
             return self.leave(version, left, args, kwargs, saved)
         if result is not MISS:
@@ -492,7 +492,7 @@ class Dispatcher:
             if version in but:
                 continue
             leaves = version.match(bound, self.function)
-            if leaves is None or not guard_matching.accepts(version.trace, leaves):
+            if leaves is None or not leaf_matching.accepts(version.trace, leaves):
                 continue
             if self._connect(version, bound):
                 return version, leaves

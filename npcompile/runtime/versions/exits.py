@@ -10,7 +10,7 @@ from npcompile.core import logs
 from npcompile.core.aside import load
 from npcompile.core.config import Config
 from npcompile.core.unseen import unseen
-from npcompile.runtime.entry import guard_matching
+from npcompile.guards.sources import Roots
 from npcompile.runtime.entry.executables import Left
 from npcompile.runtime.versions.version import Version
 
@@ -79,12 +79,11 @@ class Exits:
         from npcompile.runtime.entry import interrupts
         from npcompile.runtime.versions import resume
 
-        bound = bind()
         held = iter(left.held)
         frames = resume.activations(
             way_out,
             lambda _: next(held),
-            lambda owner: guard_matching.fetch(owner, bound, self.function),
+            Roots(self.function, bind()).value,
         )
         first = None if left.exception is None else interrupts.raiser(left.exception)
         return resume.prepare(frames, first)()

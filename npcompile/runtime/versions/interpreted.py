@@ -10,7 +10,7 @@ from npcompile.backends import reference
 from npcompile.core.config import Config
 from npcompile.program.ir import Program
 from npcompile.runtime.cache.disk import Made, kept
-from npcompile.runtime.entry import guard_matching
+from npcompile.runtime.entry import leaf_matching
 from npcompile.runtime.entry.executables import FLAGS, MISS, Executable, Left
 from npcompile.runtime.entry.outline import Outline
 
@@ -25,7 +25,7 @@ def interpreted(traced: Outline, program: Program, config: Config) -> Executable
         execute = gpu.load(program, config.device, kept if config.cache else made)
 
     def run(leaves: tuple[Any, ...]) -> Any:
-        if not guard_matching.accepts(traced, leaves):
+        if not leaf_matching.accepts(traced, leaves):
             return MISS
         raised: set[str] = set()
         status, result = execute(leaves, raised)

@@ -11,10 +11,10 @@ from npcompile.core.records import field, record
 from npcompile.core.reported import reported
 from npcompile.core.sizes import Symbol, evaluate
 from npcompile.core.unseen import unseen
-from npcompile.runtime.entry import fp_messages, guard_binding, guard_matching
+from npcompile.guards.matching import Match
+from npcompile.runtime.entry import fp_messages, guard_binding, leaf_matching
 from npcompile.runtime.entry.executables import Executable
 from npcompile.runtime.entry.outline import Outline
-from npcompile.runtime.versions import closure_cache
 from npcompile.runtime.versions.native import Native
 from npcompile.runtime.versions.tiering import EXITS, MOST_EXITS, TierProfile
 
@@ -48,7 +48,7 @@ class Version:
 
     trace: Outline
     executable: Executable
-    match: guard_matching.Match
+    match: Match
     direct: bool
     cautious: bool = False
     lasting: bool = False
@@ -65,7 +65,7 @@ class Version:
     def price(self, leaves: tuple[Any, ...]) -> float:
         """Microseconds that NumPy would take for a call, estimated without a clock.  Sizes that
         only the run can tell are as in the call that was traced, if that was not much smaller."""
-        known = guard_matching.bind_sizes(self.trace, leaves) or {}
+        known = leaf_matching.bind_sizes(self.trace, leaves) or {}
         grown = any(value > ALIKE * (symbol.hint or 1) for symbol, value in known.items())
 
         def value(symbol: Symbol) -> int:
@@ -113,7 +113,7 @@ class Version:
 
     def release(self) -> bool:
         """Lets go of what belongs to its function; False: it could serve no other one."""
-        if not all(map(closure_cache.lasts, self.trace.guards)):
+        if not all(guard.lasts for guard in self.trace.guards):
             return False
         if self.direct and isinstance(self.executable, Native):
             self.adrift = True

@@ -6,7 +6,7 @@
                the processor, and the kinds of the arguments
     record ::= entries, the latest first
     entry  ::= (checks, libraries), version, rest, what the rest reads from its source
-    check  ::= (source, kind of guard, fingerprint of what the guard watches)
+    check  ::= (source, what of it the guard watches, fingerprint of that)
     libraries ::= names and versions of the packages whose functions it calls
 
 An entry serves a call if everything that its guards watch has the fingerprint that it had, and
@@ -29,10 +29,9 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.config import Config
 from npcompile.core.records import record
-from npcompile.guards.sources import Source
+from npcompile.guards.sources import ABSENT, Roots, Source
 from npcompile.runtime.cache.disk import DiskCache, Record, configuration, environment, fingerprint
 from npcompile.runtime.cache.serialization import Invalid, read
-from npcompile.runtime.entry import guard_matching
 from npcompile.runtime.entry.outline import Outline
 from npcompile.runtime.entry.state import Signature
 
@@ -86,10 +85,11 @@ def find(
 ) -> Iterator[StoredVersion]:
     """The versions whose guards watch what they watched."""
     record = store.get(name)
+    roots = Roots(function, bound)
 
     def seen(what: Watched) -> Any:
         kind, *places = what[0].split()
-        held = _SEEN[kind](guard_matching.fetch(what[1], bound, function))
+        held = _SEEN[kind](roots.value(what[1]))
         for place in places:  # of a code object among another's constants
             held = held.co_consts[int(place)]
         return held
@@ -97,7 +97,7 @@ def find(
     for head, version, rest, left in entries(record) if record is not None else ():
         try:
             checks, libraries = read(head)
-            if not all(_unchanged(check, function, bound) for check in checks):
+            if not all(_unchanged(check, roots) for check in checks):
                 continue
             if any(version_of(name) != known for name, known in libraries):
                 continue
@@ -105,7 +105,7 @@ def find(
             if not (isinstance(outline, Outline) and isinstance(linked, Linked)):
                 continue
             known = {what: seen(what) for what in read(left)}  # no arguments, which should not stay
-        except (Invalid, *guard_matching.ABSENT):
+        except (Invalid, *ABSENT):
             continue
         yield StoredVersion(outline, linked, cache(partial(read, rest, known.__getitem__)))
 
@@ -124,16 +124,14 @@ def entries_as_record(entries: list[list[str]]) -> Record:
     return Record("\0".join([part for entry in entries for part in entry]).encode(), {})
 
 
-def _unchanged(
-    check: tuple[Source, str, str], function: FunctionType, bound: dict[str, Any]
-) -> bool:
-    source, kind, wanted = check
+def _unchanged(check: tuple[Source, str, str], roots: Roots) -> bool:
+    source, recorded, wanted = check
     try:
-        value = guard_matching.fetch(source, bound, function)
+        value = roots.value(source)
         if isinstance(value, MethodType):
             value = value.__func__
-        return fingerprint(type(value) if kind == "type" else value) == wanted
-    except guard_matching.ABSENT:
+        return fingerprint(_SEEN[recorded](value)) == wanted
+    except ABSENT:
         return False
 
 

@@ -15,6 +15,7 @@ from npcompile.backends.cpu.llvm.frame import FrameLayout
 from npcompile.core.records import replace
 from npcompile.graph.ir import CallSite
 from npcompile.graph.stubs import Globals
+from npcompile.guards.kinds import FunctionGuard
 from npcompile.guards.sources import Source
 from npcompile.ops import foreign
 from npcompile.program.ir import ItemsResult, Program, Result, StaticResult
@@ -41,7 +42,6 @@ class Sources(dict[int | CodeType, Watched]):
 #: entries of one key: the same kinds of arguments with other globals, sizes or constants
 LIMIT = 4
 
-_KINDS = ("is", "type", "code")
 
 def keep(
     store: DiskCache,
@@ -56,9 +56,9 @@ def keep(
     sources = _sources(function, outline, program)
     try:
         checks = [
-            (guard.source, guard.kind, fingerprint(guard.value))
+            (guard.source, guard.recorded, fingerprint(guard.value))
             for guard in outline.guards
-            if guard.kind in _KINDS
+            if guard.recorded
         ]
         version, rest = _RecordWriter(sources), _RecordWriter(sources)
         packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, CallSite)}
@@ -120,12 +120,12 @@ def _sources(function: FunctionType, outline: Outline, program: Program) -> Sour
     found[id(function.__globals__)] = ("globals", None)
     kinds: set[type] = {FunctionType, CodeType, Globals}
     for guard in outline.guards:
-        if guard.kind in _KINDS:
+        if guard.recorded:
             kinds.add(type(guard.value))
-            found.setdefault(id(guard.value), (_WHAT[guard.kind], guard.source))
-            if guard.kind != "type" and globals_of(guard.value) is not None:
+            found.setdefault(id(guard.value), (guard.recorded, guard.source))
+            if guard.recorded == "value" and globals_of(guard.value) is not None:
                 found.setdefault(id(globals_of(guard.value)), ("globals", guard.source))
-        if guard.kind == "code":
+        if isinstance(guard, FunctionGuard):
             for code, watched in _codes(guard.value.__code__, guard.source).items():
                 found.setdefault(code, watched)
     for result in (program.result, *(held for way in program.resumes for held in way.held())):
@@ -148,7 +148,6 @@ def _codes(
     return found
 
 
-_WHAT = {"is": "value", "type": "type", "code": "value"}
 _CONSTANT = (bool, int, float, complex, str, bytes, type(None), tuple, frozenset, slice)
 
 

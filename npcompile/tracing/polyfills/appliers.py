@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import arguments, views
 from npcompile.ops.operands import ArrayRef
@@ -229,7 +230,7 @@ def _call_vectorized(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 def vectorized(t: Tracer, held: np.vectorize, source: Source) -> Value:
     """A ``np.vectorize`` from outside."""
-    t.inputs.guard(source, "is", held)
+    t.inputs.guard(IdentityGuard(source, held))
     options = (held.signature, held.excluded, held.cache)
     if any(options) or not callable(held.pyfunc):
         raise t.refuse("vectorize", "with options beside otypes")
