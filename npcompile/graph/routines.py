@@ -123,6 +123,16 @@ def _cholesky(a: Any, spec: str) -> Any:
     return np.linalg.cholesky(a, upper=spec == "U")
 
 
+def _general(a: Any) -> tuple[Any, Any]:
+    w, v = np.linalg.eig(a)
+    return w + 0j, v + 0j
+
+
+def _least_squares(a: Any, b: Any, share: Any) -> tuple[Any, ...]:
+    x, left, rank, s = np.linalg.lstsq(a, b, float(share[0]))
+    return x, left if len(left) else np.full(b.shape[1], np.nan), rank, s
+
+
 def _svd(a: Any, full: bool = False) -> tuple[Any, ...]:
     return tuple(np.linalg.svd(a, full_matrices=full))
 
@@ -188,6 +198,12 @@ _ROWS = (
     Routine("svd", _attempt(_svd, 3), "Singular values and vectors.", core="mn->mK,K,Kn"),
     Routine("svd_full", _attempt(lambda a: _svd(a, True), 3), "Singular values, all vectors.",
             core="mn->mm,K,nn"),
+    Routine("eig", _attempt(_general, 2), "Complex eigenvalues and vectors.", core="nn->n,nn"),
+    Routine("eigvals", _attempt(lambda a: _general(a)[0], 1), "Complex eigenvalues.",
+            core="nn->n"),
+    Routine("lstsq", _attempt(_least_squares, 4), "Least squares: results, the sums of squares"
+            " that are left (NaN if the rank is not full), rank, singular values; the last operand"
+            " is the share of the largest that counts as 0.", core="mn,mp,q->np,p,,K"),
     Routine("svdvals", _attempt(np.linalg.svdvals, 1), "Singular values.", core="mn->K"),
     Routine("qr", _qr("reduced"), "Orthogonal and triangular factor.", core="mn->mK,Kn"),
     Routine("qr_complete", _qr("complete"), "Orthogonal and triangular factor, all of them.",

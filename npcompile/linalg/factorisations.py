@@ -62,7 +62,7 @@ def call(ctx: Context, name: str, routine: str, operands: Sequence[ArrayRef], dt
     batch = operands[0].shape[: operands[0].ndim - len(words[0])]
     types: list[Array | Scalar] = []
     for returned, core in results:
-        computed = dtype if returned.kind == "c" else real(dtype)
+        computed = _computed(dtype, returned)
         shaped = batched(ctx, computed, batch, core, operands)
         types.append(shaped if shaped.shape else Scalar(computed, "np"))
     types.append(Scalar(BOOL, "np"))
@@ -72,6 +72,13 @@ def call(ctx: Context, name: str, routine: str, operands: Sequence[ArrayRef], dt
     parts = [ctx.builder.get(node, k) for k in range(len(types))]
     ctx.builder.check(parts[-1], why)
     return [deliver(ctx, part, returned) for part, (returned, _) in zip(parts, results)]
+
+
+def _computed(dtype: DType, returned: DType) -> DType:
+    """The dtype that a routine on numbers of a dtype gives for a result."""
+    if returned.kind == "i":
+        return returned
+    return np.result_type(dtype, np.complex64) if returned.kind == "c" else real(dtype)
 
 
 def deliver(ctx: Context, node: Node, dtype: DType) -> Operand:

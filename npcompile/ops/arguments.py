@@ -54,6 +54,16 @@ def program_kind(name: str) -> OperatorFamily:
     return OperatorFamily(name, call_program)
 
 
+def _followed(
+    op: Op, ctx: Context, args: tuple[Operand, ...], kwargs: dict[str, Operand]
+) -> Operand:
+    raise ctx.refuse(op.name, "is a function in Python, which only calls of the program follow")
+
+
+#: records whose ``lower`` is Python that is traced in the place of the library's function: what it
+#: gives may depend on data in kind and shape, as branches may make it
+FOLLOWED = OperatorFamily("function in Python", _followed)
+
 Program = TypeVar("Program", bound=Callable[..., Any])
 
 

@@ -574,6 +574,15 @@ npcompile.linalg.factorisations
   linalg.eigvalsh numpy:linalg.eigvalsh
   linalg.svd numpy:linalg.svd
   linalg.svdvals numpy:linalg.svdvals
+npcompile.linalg.general
+  npcompile.linalg.general:complex_eig npcompile.linalg.general:complex_eig
+  npcompile.linalg.general:complex_eigvals npcompile.linalg.general:complex_eigvals
+  npcompile.linalg.general:least_squares npcompile.linalg.general:least_squares
+  linalg.eig numpy:linalg.eig
+  linalg.eigvals numpy:linalg.eigvals
+  linalg.lstsq numpy:linalg.lstsq
+  linalg.tensorsolve numpy:linalg.tensorsolve
+  linalg.tensorinv numpy:linalg.tensorinv
 npcompile.linalg.norms
   linalg.norm numpy:linalg.norm
   linalg.vector_norm numpy:linalg.vector_norm

@@ -14,6 +14,7 @@ from npcompile.core.tuples import is_named_tuple
 from npcompile.frontend.bytecode import analyse
 from npcompile.guards.class_hooks import has_finalizer, looks_up_plainly, of_library, wrapped_by_us
 from npcompile.guards.sources import Attribute, Default, Source
+from npcompile.ops.arguments import FOLLOWED
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import Op, resolve
 from npcompile.python.values import (
@@ -41,6 +42,7 @@ from npcompile.tracing import (
     traced_containers,
     vectors,
 )
+from npcompile.tracing.polyfills.consumers import follow
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -184,6 +186,8 @@ def _recorded(
     """Calls a record; what it refuses, the library's own function may do in its place."""
     mark, writes = t.builder.mark(), t.writes
     try:
+        if op.kind is FOLLOWED:
+            return follow(t, op.lower, *args, **kwargs)
         return t.operate(_call_record, Static(op), _arrays(t, op, args, kwargs), kwargs)
     except Refused:
         if t.writes != writes:

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from npcompile.backends.cpu.linalg import batches, blas, factors, matrix_products
+from npcompile.backends.cpu.linalg import batches, blas, lapack, matrix_products
 from npcompile.backends.cpu.loader.compile import Loaded, Target, load, target
 from npcompile.core.errors import refuse
 from npcompile.core.locks import lock
@@ -50,5 +50,5 @@ def _routines(module: str, machine: Target) -> Loaded:
     elif library is None:
         raise refuse(routine, "needs LAPACK, which neither NumPy nor SciPy show here")
     else:
-        text = factors.text(routine, dtype, machine, library)
+        text = lapack.text(routine, dtype, machine, library)
     return load(compiled(text), imports)

@@ -13,7 +13,7 @@ Scratch memory is taken once for all matrices.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -52,7 +52,7 @@ class Factors(Matrices):
         self.pack()
         name, _, spec = routine.partition("_")
         f, p = self.function(f"npc.{routine}.{self.dtype.name}", parameters(routine), False, "i64")
-        _WRITERS[name](self, f, p, spec)
+        WRITERS[name](self, f, p, spec)
         return self.module.text()
 
     # ------------------------------------------------------------------ calling LAPACK
@@ -84,6 +84,10 @@ class Factors(Matrices):
         f.do(f"ret i64 {f.convert('zext', running.results[0], 'i64').text}")
 
     def _dtype_of(self, name: str) -> np.dtype:
+        if name == _INTEGER:
+            return np.dtype(np.int32)
+        if name in _COMPLEX:
+            return np.result_type(self.dtype, np.complex64)
         return self.real if name in _REAL else self.dtype
 
     def judged(self, f: LLVMFunction, one: Matrix, info: Value) -> None:
@@ -394,9 +398,12 @@ _PARAMETERS = {
     "svdvals": ("m n", "A ra ca S"),
     "qr": ("m n", "A ra ca Q R"),
     "qr_r": ("m n", "A ra ca R"),
+    "eig": ("n", "A ra ca C D"),
+    "eigvals": ("n", "A ra ca C"),
+    "lstsq": ("m n p q", "A ra ca B rb cb Q rq X L K S"),
 }
-#: results that are real beside complex ones
-_REAL = frozenset("WSL")
+#: results that are real beside complex ones, complex beside real ones, integers
+_REAL, _COMPLEX, _INTEGER = frozenset("WSL"), frozenset("CD"), "K"
 
 
 def parameters(routine: str) -> str:
@@ -411,7 +418,8 @@ def parameters(routine: str) -> str:
     return " ".join(names[:-1])
 
 
-_WRITERS = {
+Writer = Callable[[Factors, LLVMFunction, Arguments, str], None]
+WRITERS: dict[str, Writer] = {
     "solve": Factors.solve,
     "solve_vector": Factors.solve,
     "inv": Factors.inv,
@@ -424,8 +432,3 @@ _WRITERS = {
     "svdvals": Factors.svd,
     "qr": Factors.qr,
 }
-
-
-def text(routine: str, dtype: np.dtype, target: Target, blas: Blas) -> str:
-    """The module of one routine for one dtype."""
-    return Factors(dtype, target, blas).text(routine)
