@@ -179,6 +179,53 @@ def _transform(spec: str, a: Any) -> tuple[Any, bool]:
     return _TRANSFORMS[what.kind](a, what.length(a.shape), what.axis, what.norm), True
 
 
+# ------------------------------------------------------------------ routines of SciPy's library
+
+
+def _of_scipy(name: str, core: str, doc: str, call: Callable[..., Any]) -> Routine:
+    """``call`` takes the spec and the operands; results of two axes lie columns first."""
+
+    def meaning(spec: str, *operands: Any) -> tuple[Any, ...]:
+        from scipy import linalg
+
+        try:
+            found = call(linalg, spec, *operands)
+        except linalg.LinAlgError:
+            return (*[np.nan] * len(core.partition("->")[2].split(",")), False)
+        return (*(found if isinstance(found, tuple) else (found,)), True)
+
+    return Routine(name, meaning, doc, core=core)
+
+
+_OF_SCIPY = (
+    _of_scipy("getrf", "mn->mn,K", "Factors of Gauss, exchanged rows.",
+              lambda sp, _, a: sp.lu_factor(a)),
+    _of_scipy("getrs", "nn,n,nm->nm", "Equations by factors of Gauss; spec: N, T or C.",
+              lambda sp, spec, a, k, b: sp.lu_solve((a, k), b, "NTC".index(spec))),
+    _of_scipy("potrf", "nn->nn", "A factor of Cholesky; spec: the half, and c if the other is 0.",
+              lambda sp, spec, a: sp.cholesky(a, spec[0] == "L") if spec.endswith("c")
+              else sp.cho_factor(a, spec[0] == "L")[0]),
+    _of_scipy("potrs", "nn,nm->nm", "Equations by such a factor; spec: the half.",
+              lambda sp, spec, a, b: sp.cho_solve((a, spec == "L"), b)),
+    _of_scipy("trtrs", "nn,nm->nm", "Triangular equations; spec: half, transposed, unit diagonal.",
+              lambda sp, spec, a, b: sp.solve_triangular(a, b, spec[1], spec[0] == "L",
+                                                         spec[2] == "U")),
+    _of_scipy("geqrf_full", "mn->mn,mm", "R over what Q is made of, and Q.",
+              lambda sp, _, a: (np.triu(sp.qr(a, mode="raw")[0][0]), sp.qr(a)[0])),
+    _of_scipy("geqrf_thin", "mn->mn,mK", "R over what Q is made of, and some columns of Q.",
+              lambda sp, _, a: (sp.qr(a, mode="raw")[0][0], sp.qr(a, mode="economic")[0])),
+    _of_scipy("geqrf_r", "mn->mn", "R over what Q is made of.",
+              lambda sp, _, a: sp.qr(a, mode="raw")[0][0]),
+    _of_scipy("gesdd_full", "mn->mm,K,nn", "Singular values, all vectors.",
+              lambda sp, _, a: sp.svd(a)),
+    _of_scipy("gesdd_thin", "mn->mK,K,Kn", "Singular values and vectors.",
+              lambda sp, _, a: sp.svd(a, full_matrices=False)),
+    _of_scipy("gesdd_values", "mn->K", "Singular values.", lambda sp, _, a: sp.svdvals(a)),
+    _of_scipy("syevr", "nn->n,nn", "Eigenvalues and vectors; spec: the half used.",
+              lambda sp, spec, a: sp.eigh(a, lower=spec == "L")),
+    _of_scipy("syevr_values", "nn->n", "Eigenvalues; spec: the half used.",
+              lambda sp, spec, a: sp.eigvalsh(a, lower=spec == "L")),
+)
 _ROWS = (
     Routine("transform", _transform, "A Fourier transform along an axis.", flags=True,
             core="n->n", portable=True),
@@ -204,6 +251,7 @@ _ROWS = (
     Routine("lstsq", _attempt(_least_squares, 4), "Least squares: results, the sums of squares"
             " that are left (NaN if the rank is not full), rank, singular values; the last operand"
             " is the share of the largest that counts as 0.", core="mn,mp,q->np,p,,K"),
+    *_OF_SCIPY,
     Routine("svdvals", _attempt(np.linalg.svdvals, 1), "Singular values.", core="mn->K"),
     Routine("qr", _qr("reduced"), "Orthogonal and triangular factor.", core="mn->mK,Kn"),
     Routine("qr_complete", _qr("complete"), "Orthogonal and triangular factor, all of them.",

@@ -21,6 +21,8 @@ from npcompile.ops.operands import ArrayRef, Context, Operand
 
 FACTORISATION = arguments.program_kind("factorisation")
 DType = np.dtype[Any]
+#: the dtype of the numbers of rows that LAPACK has exchanged
+PIVOTS = np.dtype(np.int32)
 
 
 def real(dtype: DType) -> DType:
@@ -51,11 +53,12 @@ def matrix(ctx: Context, operand: Operand, what: str, square: bool = False) -> A
 
 def call(ctx: Context, name: str, routine: str, operands: Sequence[ArrayRef], dtype: DType,
          results: Sequence[tuple[DType, tuple[Size, ...]]], spec: str = "",
-         why: str = "not enough memory: Python goes on") -> list[Operand]:
-    """Runs a routine on matrices in a dtype.
+         why: str = "not enough memory: Python goes on", columns: bool = False) -> list[Operand]:
+    """Runs a routine on matrices in a dtype; integers remain what they are.
 
     ``results`` are the dtypes to return and the last axes; those before are the batch, which the
-    operands have in common.  ``why`` says what Python raises where it fails.
+    operands have in common.  ``why`` says what Python raises where it fails.  ``columns``: results
+    of two axes lie columns first.
     """
     row = ROUTINES[routine]
     words = row.core.partition("->")[0].split(",")
@@ -64,9 +67,12 @@ def call(ctx: Context, name: str, routine: str, operands: Sequence[ArrayRef], dt
     for returned, core in results:
         computed = _computed(dtype, returned)
         shaped = batched(ctx, computed, batch, core, operands)
+        if columns and len(core) == 2:
+            shaped = Array(computed, core, (1, core[0]))
         types.append(shaped if shaped.shape else Scalar(computed, "np"))
     types.append(Scalar(BOOL, "np"))
-    nodes = [ctx.builder.cast(ctx.read(ref), dtype) for ref in operands]
+    nodes = [ctx.builder.cast(ctx.read(ref), PIVOTS if columns and ref.dtype == PIVOTS else dtype)
+             for ref in operands]
     attrs = Extern(routine, name, spec, quiet=not row.flags)
     node = ctx.builder.emit("extern", nodes, attrs, Tuple(tuple(types)))
     parts = [ctx.builder.get(node, k) for k in range(len(types))]

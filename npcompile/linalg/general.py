@@ -69,7 +69,8 @@ def _least_squares(ctx: Context, a: Operand, b: Operand, rcond: Operand) -> Oper
     left, right = as_array(ctx, a), as_array(ctx, b)
     dtype, returned = common(ctx, "lstsq", left, right)
     (m, n), sides = left.shape, right.shape[1]
-    if not (ctx.facts.equal(m, right.shape[0]) and all(ctx.facts.less(0, x) for x in (m, n, sides))):
+    some = all(ctx.facts.less(0, size) for size in (m, n, sides))
+    if not (some and ctx.facts.equal(m, right.shape[0])):
         raise ctx.refuse("lstsq", "lengths that differ, or are 0")
     tall = ctx.facts.at_most(n, m)
     if rcond is None:

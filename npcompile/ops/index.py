@@ -587,6 +587,33 @@ npcompile.linalg.norms
   linalg.norm numpy:linalg.norm
   linalg.vector_norm numpy:linalg.vector_norm
   linalg.matrix_norm numpy:linalg.matrix_norm
+npcompile.linalg.scipy_factors
+  scipy.linalg:lu_factor scipy.linalg:lu_factor
+  scipy.linalg:lu_solve scipy.linalg:lu_solve
+  scipy.linalg:cholesky scipy.linalg:cholesky
+  scipy.linalg:cho_factor scipy.linalg:cho_factor
+  scipy.linalg:cho_solve scipy.linalg:cho_solve
+  scipy.linalg:solve_triangular scipy.linalg:solve_triangular
+  scipy.linalg:qr scipy.linalg:qr
+  scipy.linalg:svd scipy.linalg:svd
+  scipy.linalg:svdvals scipy.linalg:svdvals
+  scipy.linalg:eigh scipy.linalg:eigh
+  scipy.linalg:eigvalsh scipy.linalg:eigvalsh
+npcompile.linalg.scipy_matrices
+  scipy.linalg:toeplitz scipy.linalg:toeplitz
+  scipy.linalg:hankel scipy.linalg:hankel
+  scipy.linalg:circulant scipy.linalg:circulant
+  scipy.linalg:companion scipy.linalg:companion
+  scipy.linalg:leslie scipy.linalg:leslie
+  scipy.linalg:helmert scipy.linalg:helmert
+  scipy.linalg:hilbert scipy.linalg:hilbert
+  scipy.linalg:fiedler scipy.linalg:fiedler
+  scipy.linalg:block_diag scipy.linalg:block_diag
+  scipy.linalg:convolution_matrix scipy.linalg:convolution_matrix
+  scipy.linalg:lu scipy.linalg:lu
+  scipy.linalg:pinv scipy.linalg:pinv
+  scipy.linalg:norm scipy.linalg:norm
+  scipy.linalg:orthogonal_procrustes scipy.linalg:orthogonal_procrustes
 npcompile.linalg.sums
   einsum numpy:einsum
   vecdot numpy:vecdot numpy:linalg.vecdot

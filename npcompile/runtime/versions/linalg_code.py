@@ -36,9 +36,9 @@ def addresses(modules: Iterable[str]) -> dict[str, int]:
 
 @cache
 def _routines(module: str, machine: Target) -> Loaded:
-    library = blas.library()
     routine, _, name = module.partition(".")
     dtype = np.dtype(name)
+    library = blas.scipys() if lapack.of_scipy(routine) else blas.library()
     imports: dict[str, int] = blas.Addresses(library)
     if routine.startswith(batches.PREFIX):
         routine = routine.removeprefix(batches.PREFIX)

@@ -305,8 +305,8 @@ def follow(t: Tracer, consumer: Any, *args: Value, **named: Value) -> Value:
     assert isinstance(consumer, FunctionType)
     defaults = tuple(map(Static, consumer.__defaults__ or ()))
     code = _standing(consumer.__code__, t.builder.line)
-    named_defaults = {k: Static(v) for k, v in (consumer.__kwdefaults__ or {}).items()}
-    made = Function(code, consumer.__globals__, OURS, consumer.__name__, defaults, named_defaults)
+    options: dict[str, Value] = {k: Static(v) for k, v in (consumer.__kwdefaults__ or {}).items()}
+    made = Function(code, consumer.__globals__, OURS, consumer.__name__, defaults, options)
     return t.follow(made, args, named)
 
 

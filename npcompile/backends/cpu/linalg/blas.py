@@ -110,7 +110,7 @@ class Blas:
 @cache
 def library() -> Blas | None:
     """NumPy's library, or SciPy's, or None."""
-    return _numpys() or _scipys()
+    return _numpys() or scipys()
 
 
 def _numpys() -> Blas | None:
@@ -135,7 +135,9 @@ def _numpys() -> Blas | None:
     return None
 
 
-def _scipys() -> Blas | None:
+@cache
+def scipys() -> Blas | None:
+    """SciPy's library, which its functions have their bits from."""
     try:
         from scipy.linalg import cython_blas, cython_lapack
     except ImportError:

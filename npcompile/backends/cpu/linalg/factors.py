@@ -320,7 +320,7 @@ class Factors(Matrices):
         left, right = (m, n) if full else (k, k)  # columns of U, rows of V
         rooms, a, u, v, r, i = self.room(
             f, (f.binary("mul", m, n), self.unit), (f.binary("mul", m, left), self.unit),
-            (f.binary("mul", right, n), self.unit), (self._real_room(f, k, vectors), 8),
+            (f.binary("mul", right, n), self.unit), (self.real_room(f, k, vectors), 8),
             (f.binary("mul", k, i64(8)), 8))
         rows, columns, height, query, info = self.integers(f, m, n, right, i64(-1), i64(0))
         room = f.alloca("double", 2)
@@ -339,7 +339,7 @@ class Factors(Matrices):
                 self.returned(f, right, n, v, right, one.at["V"])
             self.judged(f, one, info)
 
-    def _real_room(self, f: LLVMFunction, k: Value, vectors: bool) -> Value:
+    def real_room(self, f: LLVMFunction, k: Value, vectors: bool) -> Value:
         """The length of ``rwork``, as LAPACK's manual has it."""
         if self.dtype.kind != "c":
             return ONE
@@ -361,7 +361,7 @@ class Factors(Matrices):
         factor = ("geqrf", [rows, columns, a, rows, tau])
         form = ("ungqr" if self.dtype.kind == "c" else "orgqr", [rows, count, inner, a, rows, tau])
         steps = [factor, form][: 1 if spec == "r" else 2]
-        sizes = [self._asked(f, name, args) for name, args in steps]
+        sizes = [self.asked_work(f, name, args) for name, args in steps]
         work = functools.reduce(lambda x, y: f.intrinsic("smax", x, y), sizes)
         scratch, w = self.room(f, (work, self.unit), held=rooms)
         lengths = self.integers(f, *sizes)
@@ -376,7 +376,7 @@ class Factors(Matrices):
                 self.returned(f, m, wide, a, m, one.at["Q"])
             self.judged(f, one, info)
 
-    def _asked(self, f: LLVMFunction, name: str, args: Sequence[Value]) -> Value:
+    def asked_work(self, f: LLVMFunction, name: str, args: Sequence[Value]) -> Value:
         """The length of the work array that a routine asks for."""
         query, info = self.integers(f, i64(-1), i64(0))
         room = f.alloca("double", 2)
@@ -385,7 +385,7 @@ class Factors(Matrices):
 
 
 #: sizes; operands and results by capital letters, with the letters of their strides
-_PARAMETERS = {
+PARAMETERS = {
     "solve": ("n m", "A ra ca B rb cb X"),
     "solve_vector": ("n", "A ra ca B rb X"),
     "inv": ("n", "A ra ca X"),
@@ -408,7 +408,7 @@ _REAL, _COMPLEX, _INTEGER = frozenset("WSL"), frozenset("CD"), "K"
 
 def parameters(routine: str) -> str:
     """The parameters of a routine (with its spec): a pointer is followed by its strides."""
-    sizes, arrays = _PARAMETERS.get(routine) or _PARAMETERS[routine.partition("_")[0]]
+    sizes, arrays = PARAMETERS.get(routine) or PARAMETERS[routine.partition("_")[0]]
     names, last = [*sizes.split(), "count"], ""
     for name in [*arrays.split(), "END"]:
         if name.isupper() and last:

@@ -79,7 +79,7 @@ def _complex_results(to: Factors, f: LLVMFunction, matrix: Matrix, n: Value, val
 def _lstsq(to: Factors, f: LLVMFunction, p: Arguments, _: str) -> None:
     """Results X, sums of squares L, rank K, singular values S; Q has the share that counts as 0."""
     m, n, sides = p["m"], p["n"], p["p"]
-    k, tall = f.intrinsic("smin", m, n), f.intrinsic("smax", m, n)
+    tall = f.intrinsic("smax", m, n)
     is_complex, bits = to.dtype.kind == "c", to.blas.bits
     rooms, a, b = to.room(f, (f.binary("mul", m, n), to.unit),
                           (f.binary("mul", tall, sides), to.unit))

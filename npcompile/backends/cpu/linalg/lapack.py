@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.backends.cpu.linalg import general
+from npcompile.backends.cpu.linalg import columns, general
 from npcompile.backends.cpu.linalg.blas import Blas
-from npcompile.backends.cpu.linalg.factors import WRITERS, Factors
+from npcompile.backends.cpu.linalg.factors import PARAMETERS, WRITERS, Factors
 from npcompile.backends.cpu.loader.compile import Target
 
-WRITERS.update(general.WRITERS)
+WRITERS.update(general.WRITERS | columns.WRITERS)
+PARAMETERS.update(columns.PARAMETERS)
+
+
+def of_scipy(routine: str) -> bool:
+    """Whether SciPy's library has a routine's bits."""
+    return routine.partition("_")[0] in columns.WRITERS
 
 
 def text(routine: str, dtype: np.dtype, target: Target, blas: Blas) -> str:

@@ -1,0 +1,252 @@
+"""Functions of :mod:`scipy.linalg` that are one LAPACK routine: SciPy's own, with its bits.
+
+Batches are left to SciPy, which goes through them one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from npcompile.core.sizes import Size
+from npcompile.graph.types import FLOAT
+from npcompile.linalg.factorisations import PIVOTS, call
+from npcompile.linalg.norms import of
+from npcompile.ops import arguments, views
+from npcompile.ops.arguments import as_array, program, static, truth
+from npcompile.ops.operands import ArrayRef, Context, Operand
+
+FACTORS = arguments.program_kind("factors of SciPy")
+DType = np.dtype[Any]
+_SINGULAR = "a singular matrix: SciPy raises or warns"
+
+
+# ------------------------------------------------------------------ operands
+
+
+def _operand(ctx: Context, operand: Operand, what: str, check_finite: Operand = True) -> ArrayRef:
+    """An array that is not empty, in a dtype of LAPACK's, with finite numbers."""
+    ref = as_array(ctx, operand)
+    if ref.dtype.kind in "biu":
+        ref = ctx.new(ctx.builder.cast(ctx.read(ref), FLOAT))
+    if ref.dtype.char not in "fdFD":
+        raise ctx.refuse(what, f"of {ref.dtype}")
+    if not all(ctx.facts.less(0, size) for size in ref.shape):
+        raise ctx.refuse(what, "of an empty array")
+    if truth(ctx, check_finite, what):
+        finite = of(ctx, "all", of(ctx, "isfinite", ref))
+        ctx.builder.check(arguments.contents(ctx, finite), "a number that is not finite")
+    return ref
+
+
+def _matrix(ctx: Context, operand: Operand, what: str, check_finite: Operand = True,
+            square: bool = True) -> ArrayRef:
+    ref = _operand(ctx, operand, what, check_finite)
+    if ref.ndim != 2 or (square and not ctx.facts.equal(*ref.shape)):
+        raise ctx.refuse(what, "of what is no matrix, or not a square one")
+    return ref
+
+
+def _kept(ctx: Context, what: str, *overwrites: Operand) -> None:
+    """Refuses to use operands as scratch memory, which shows in them."""
+    if any(truth(ctx, overwrite, what) for overwrite in overwrites):
+        raise ctx.refuse(what, "overwriting an operand")
+
+
+def _sides(ctx: Context, a: ArrayRef, b: Operand, what: str, check_finite: Operand
+           ) -> tuple[ArrayRef, bool]:
+    """Right sides of equations as columns, and whether there was a vector."""
+    ref = _operand(ctx, b, what, check_finite)
+    if ref.dtype != a.dtype or ref.ndim not in (1, 2):
+        raise ctx.refuse(what, "of unlike dtypes, or a batch")
+    if not ctx.facts.equal(ref.shape[0], a.shape[0]):
+        raise ctx.refuse(what, "lengths differ: Python raises")
+    if ref.ndim == 2:
+        return ref, False
+    return arguments.view(ref, (*ref.shape, 1), (*ref.strides, 1)), True
+
+
+def _call(ctx: Context, name: str, routine: str, operands: list[ArrayRef],
+          results: list[tuple[DType, tuple[Size, ...]]], spec: str = "", why: str = _SINGULAR
+          ) -> list[Any]:
+    return call(ctx, f"scipy.linalg.{name}", routine, operands, operands[0].dtype, results, spec,
+                why, columns=True)
+
+
+def _solved(ctx: Context, name: str, routine: str, operands: list[ArrayRef], vector: bool,
+            spec: str) -> Operand:
+    """Results of equations, whose right sides are the last operand."""
+    right = operands[-1]
+    (x,) = _call(ctx, name, routine, operands, [(right.dtype, right.shape)], spec)
+    return arguments.view(x, x.shape[:1], x.strides[:1]) if vector else x
+
+
+# ------------------------------------------------------------------ factors
+
+
+@program(FACTORS, "scipy.linalg:lu_factor", guarantee="none")
+def lu_factor(ctx: Context, a: Operand, overwrite_a: Operand = False, check_finite: Operand = True
+              ) -> Operand:
+    """Both factors of Gauss in one matrix, and the rows that were exchanged."""
+    _kept(ctx, "lu_factor", overwrite_a)
+    ref = _matrix(ctx, a, "lu_factor", check_finite, square=False)
+    m, n = ref.shape
+    least = m if ctx.facts.at_most(m, n) else n
+    return tuple(_call(ctx, "lu_factor", "getrf", [ref],
+                       [(ref.dtype, ref.shape), (PIVOTS, (least,))]))
+
+
+@program(FACTORS, "scipy.linalg:lu_solve", guarantee="none")
+def lu_solve(ctx: Context, lu_and_piv: Operand, b: Operand, trans: Operand = 0,
+             overwrite_b: Operand = False, check_finite: Operand = True) -> Operand:
+    """Results of equations by the factors of Gauss."""
+    _kept(ctx, "lu_solve", overwrite_b)
+    if not isinstance(lu_and_piv, (tuple, list)) or static(trans) not in (0, 1, 2):
+        raise ctx.refuse("lu_solve", "of what lu_factor doesn't give")
+    factors = _matrix(ctx, lu_and_piv[0], "lu_solve", False)
+    pivots = as_array(ctx, lu_and_piv[1])
+    if pivots.dtype != PIVOTS or not ctx.facts.equal(pivots.shape[0], factors.shape[0]):
+        raise ctx.refuse("lu_solve", "of other pivots")
+    right, vector = _sides(ctx, factors, b, "lu_solve", check_finite)
+    return _solved(ctx, "lu_solve", "getrs", [factors, pivots, right], vector,
+                   "NTC"[static(trans)])
+
+
+def _cholesky(ctx: Context, name: str, a: Operand, lower: Operand, overwrite_a: Operand,
+              check_finite: Operand, clean: str) -> tuple[ArrayRef, bool]:
+    _kept(ctx, name, overwrite_a)
+    ref, low = _matrix(ctx, a, name, check_finite), truth(ctx, lower, name)
+    (c,) = _call(ctx, name, "potrf", [ref], [(ref.dtype, ref.shape)], "UL"[low] + clean,
+                 "a matrix that is not positive definite: Python raises")
+    return c, low
+
+
+@program(FACTORS, "scipy.linalg:cholesky", guarantee="none")
+def cholesky(ctx: Context, a: Operand, lower: Operand = False, overwrite_a: Operand = False,
+             check_finite: Operand = True) -> Operand:
+    """The triangular factor of a positive definite matrix."""
+    return _cholesky(ctx, "cholesky", a, lower, overwrite_a, check_finite, "c")[0]
+
+
+@program(FACTORS, "scipy.linalg:cho_factor", guarantee="none")
+def cho_factor(ctx: Context, a: Operand, lower: Operand = False, overwrite_a: Operand = False,
+               check_finite: Operand = True) -> Operand:
+    """The same over the other half of the matrix, and which half it is."""
+    if not isinstance(static(lower), bool):
+        raise ctx.refuse("cho_factor", "lower= that is no bool")
+    return _cholesky(ctx, "cho_factor", a, lower, overwrite_a, check_finite, "k")
+
+
+@program(FACTORS, "scipy.linalg:cho_solve", guarantee="none")
+def cho_solve(ctx: Context, c_and_lower: Operand, b: Operand, overwrite_b: Operand = False,
+              check_finite: Operand = True) -> Operand:
+    """Results of equations by a factor of Cholesky."""
+    _kept(ctx, "cho_solve", overwrite_b)
+    if not isinstance(c_and_lower, (tuple, list)):
+        raise ctx.refuse("cho_solve", "of what cho_factor doesn't give")
+    factor = _matrix(ctx, c_and_lower[0], "cho_solve", check_finite)
+    right, vector = _sides(ctx, factor, b, "cho_solve", check_finite)
+    half = "UL"[truth(ctx, c_and_lower[1], "cho_solve")]
+    return _solved(ctx, "cho_solve", "potrs", [factor, right], vector, half)
+
+
+@program(FACTORS, "scipy.linalg:solve_triangular", guarantee="none")
+def solve_triangular(ctx: Context, a: Operand, b: Operand, trans: Operand = 0,
+                     lower: Operand = False, unit_diagonal: Operand = False,
+                     overwrite_b: Operand = False, check_finite: Operand = True) -> Operand:
+    """Results of triangular equations."""
+    _kept(ctx, "solve_triangular", overwrite_b)
+    ref = _matrix(ctx, a, "solve_triangular", check_finite)
+    right, vector = _sides(ctx, ref, b, "solve_triangular", check_finite)
+    how = {"N": 0, "T": 1, "C": 2}.get(static(trans), static(trans))
+    if how not in (0, 1, 2):
+        raise ctx.refuse("solve_triangular", f"trans={how!r}")
+    low, unit = (truth(ctx, x, "solve_triangular") for x in (lower, unit_diagonal))
+    if how != 2 and not views.is_fortran(ctx, ref):  # as SciPy gives it to LAPACK
+        ref, low, how = views.permuted(ref, (1, 0)), not low, 1 - how
+    spec = "UL"[low] + "NTC"[how] + "NU"[unit]
+    return _solved(ctx, "solve_triangular", "trtrs", [ref, right], vector, spec)
+
+
+@program(FACTORS, "scipy.linalg:qr", guarantee="none")
+def qr(ctx: Context, a: Operand, overwrite_a: Operand = False, lwork: Operand = None,
+       mode: Operand = "full", pivoting: Operand = False, check_finite: Operand = True) -> Operand:
+    """An orthogonal and a triangular factor."""
+    _kept(ctx, "qr", overwrite_a, pivoting)
+    if lwork is not None or mode not in ("full", "qr", "r", "economic"):
+        raise ctx.refuse("qr", f"mode={mode!r}, or lwork=")
+    ref = _matrix(ctx, a, "qr", check_finite, square=False)
+    (m, n), dtype = ref.shape, ref.dtype
+    wide = ctx.facts.less(m, n)
+    results: list[tuple[DType, tuple[Size, ...]]] = [(dtype, (m, n))]
+    if mode == "r":
+        routine = "geqrf_r"
+    elif mode == "economic":
+        routine = "geqrf_thin"
+        results.append((dtype, (m, m if wide or ctx.facts.equal(m, n) else n)))
+    else:
+        routine = "geqrf_full"
+        results.append((dtype, (m, m)))
+    made, *q = _call(ctx, "qr", routine, [ref], results)
+    if mode == "economic" and not wide:
+        made = arguments.view(made, (n, n), made.strides)
+    return (*q, of(ctx, "triu", made))
+
+
+# ------------------------------------------------------------------ values and vectors
+
+
+@program(FACTORS, "scipy.linalg:svd", guarantee="none")
+def svd(ctx: Context, a: Operand, full_matrices: Operand = True, compute_uv: Operand = True,
+        overwrite_a: Operand = False, check_finite: Operand = True, lapack_driver: Operand = "gesdd"
+        ) -> Operand:
+    """Singular values and vectors."""
+    _kept(ctx, "svd", overwrite_a)
+    if lapack_driver != "gesdd":
+        raise ctx.refuse("svd", f"lapack_driver={lapack_driver!r}")
+    ref = _matrix(ctx, a, "svd", check_finite, square=False)
+    (m, n), dtype = ref.shape, ref.dtype
+    k, reals = m if ctx.facts.at_most(m, n) else n, np.dtype(dtype.char.lower())
+    why = "singular values that did not converge: Python raises"
+    if not truth(ctx, compute_uv, "svd"):
+        return _call(ctx, "svdvals", "gesdd_values", [ref], [(reals, (k,))], why=why)[0]
+    full = truth(ctx, full_matrices, "svd")
+    left, right = (m, n) if full else (k, k)
+    return tuple(_call(ctx, "svd", "gesdd_full" if full else "gesdd_thin", [ref],
+                       [(dtype, (m, left)), (reals, (k,)), (dtype, (right, n))], why=why))
+
+
+@program(FACTORS, "scipy.linalg:svdvals", guarantee="none")
+def svdvals(ctx: Context, a: Operand, overwrite_a: Operand = False, check_finite: Operand = True
+            ) -> Operand:
+    """Singular values."""
+    return svd(ctx, a, compute_uv=False, overwrite_a=overwrite_a, check_finite=check_finite)
+
+
+@program(FACTORS, "scipy.linalg:eigh", guarantee="none")
+def eigh(ctx: Context, a: Operand, b: Operand = None, *, lower: Operand = True,
+         eigvals_only: Operand = False, overwrite_a: Operand = False, overwrite_b: Operand = False,
+         type: Operand = 1, check_finite: Operand = True, subset_by_index: Operand = None,
+         subset_by_value: Operand = None, driver: Operand = None) -> Operand:
+    """Eigenvalues and eigenvectors of a symmetric matrix."""
+    _kept(ctx, "eigh", overwrite_a)
+    if not (b is None and subset_by_index is None and subset_by_value is None
+            and driver in (None, "evr")):
+        raise ctx.refuse("eigh", "of two matrices, of some values, or by another driver")
+    ref = _matrix(ctx, a, "eigh", check_finite)
+    half, n = "UL"[truth(ctx, lower, "eigh")], ref.shape[0]
+    reals, why = np.dtype(ref.dtype.char.lower()), "values that did not converge: Python raises"
+    if truth(ctx, eigvals_only, "eigh"):
+        return _call(ctx, "eigvalsh", "syevr_values", [ref], [(reals, (n,))], half, why)[0]
+    return tuple(_call(ctx, "eigh", "syevr", [ref], [(reals, (n,)), (ref.dtype, (n, n))], half,
+                       why))
+
+
+@program(FACTORS, "scipy.linalg:eigvalsh", guarantee="none")
+def eigvalsh(ctx: Context, a: Operand, b: Operand = None, *, lower: Operand = True,
+             **options: Operand) -> Operand:
+    """Eigenvalues of a symmetric matrix."""
+    if "eigvals_only" in options:
+        raise ctx.refuse("eigvalsh", "eigvals_only=: Python raises")
+    return eigh(ctx, a, b, lower=lower, eigvals_only=True, **options)
