@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size, floordiv
+from npcompile.core.sizes import Size, floordiv, is_known, mod
 from npcompile.graph import layout
 from npcompile.graph.ir import Extern
 from npcompile.graph.types import BOOL, Array, Scalar, Tuple, c_strides
@@ -20,29 +20,30 @@ from npcompile.ops.operands import ArrayRef, Context, Operand
 
 TRANSFORM = arguments.program_kind("transform")
 _NORMS = {None: "backward", "backward": "backward", "ortho": "ortho", "forward": "forward"}
-_OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
+OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 _RESULTS = {"c2c": "FD", "ic2c": "FD", "r2c": "FD", "c2r": "fd"}
 
 
-def _norm(ctx: Context, norm: Operand) -> str:
+def norm_of(ctx: Context, norm: Operand) -> str:
     found = static(norm)
     if not (found is None or isinstance(found, str)) or found not in _NORMS:
         raise ctx.refuse("norm", "which is none that NumPy knows: Python raises")
     return _NORMS[found]
 
 
-def _operand(ctx: Context, kind: str, a: Operand) -> ArrayRef:
+def operand(ctx: Context, kind: str, a: Operand, rule: str = "numpy") -> ArrayRef:
     """An array of the dtype that the transform reads."""
     x = as_array(ctx, a)
-    if x.dtype.kind not in "biufc" or x.dtype.char in "egG" or x.ndim == 0:
+    wider = "gG" if rule == "scipy" else "egG"  # SciPy computes with float16 in float32
+    if x.dtype.kind not in "biufc" or x.dtype.char in wider or x.ndim == 0:
         raise ctx.refuse("fft", f"of {x.dtype}")
     if kind == "r2c" and x.dtype.kind == "c":
         raise ctx.refuse("rfft", "of complex numbers: Python raises")
-    char = "F" if x.dtype.char in "fF" else "D"
+    char = "F" if x.dtype.char in "efF" else "D"
     return as_array(ctx, x, np.dtype(char.lower() if kind == "r2c" else char))
 
 
-def _of_length(ctx: Context, x: ArrayRef, axis: int, n: Size) -> ArrayRef:
+def of_length(ctx: Context, x: ArrayRef, axis: int, n: Size) -> ArrayRef:
     """The array cut, or padded with zeros, to so many points."""
     given = x.shape[axis]
     if ctx.facts.equal(given, n):
@@ -57,33 +58,39 @@ def _of_length(ctx: Context, x: ArrayRef, axis: int, n: Size) -> ArrayRef:
     return joined(ctx, "fft", [x, filled(ctx, tuple(shape), 0, x.dtype)], axis)
 
 
+def is_even(ctx: Context, n: Size) -> bool:
+    """Whether a length is even, in every call of the version."""
+    if not is_known(n):
+        raise ctx.refuse("irfft", "a number of points that may be even or odd")
+    return ctx.facts.ask("==", mod(n, 2), 0)
+
+
 def transform(ctx: Context, name: str, kind: str, a: Operand, n: Operand, axis: Operand,
-              norm: Operand) -> ArrayRef:
-    """One transform along an axis."""
-    x = _operand(ctx, kind, a)
-    along, scaled = axis_in(ctx, axis, x.ndim, name), _norm(ctx, norm)
+              norm: Operand, rule: str = "numpy") -> ArrayRef:
+    """One transform along an axis, by the rule of a library."""
+    x = operand(ctx, kind, a, rule)
+    along, scaled = axis_in(ctx, axis, x.ndim, name), norm_of(ctx, norm)
     points: Size = arguments.length(ctx, n, name) if n is not None else (
         2 * (x.shape[along] - 1) if kind == "c2r" else x.shape[along])
     arguments.require(ctx, "<", 0, points, f"{name} of no points")
     last = "even"
     if kind == "c2r":
         if n is not None:
-            if not isinstance(points, int):
-                raise ctx.refuse(name, "a number of points that may be even or odd")
-            last = "odd" if points % 2 else "even"
-        x = _of_length(ctx, x, along, floordiv(points, 2) + 1 if n is not None else x.shape[along])
+            last = "even" if is_even(ctx, points) else "odd"
+        x = of_length(ctx, x, along, floordiv(points, 2) + 1 if n is not None else x.shape[along])
     else:
-        x = _of_length(ctx, x, along, points)
+        x = of_length(ctx, x, along, points)
     if not views.is_contiguous(ctx, x):
         x = views.copied(ctx, x)
     shape = list(x.shape)
     shape[along] = floordiv(points, 2) + 1 if kind == "r2c" else points
     dtype = np.dtype(_RESULTS[kind][x.dtype.char in "dD"])
     strides = c_strides(tuple(shape))
-    if tuple(shape) == x.shape:
+    if tuple(shape) == x.shape and rule == "numpy":
         strides = layout.like_strides(ctx.facts, x.shape, x.steps)
     made = Tuple((Array(dtype, tuple(shape), strides), Scalar(BOOL, "np")))
-    attrs = Extern("transform", f"fft.{name}", f"{kind} {along} {scaled} {last}")
+    attrs = Extern("transform", f"fft.{name}", f"{kind} {along} {scaled} {last} {rule}",
+                   quiet=rule == "scipy")
     node = ctx.builder.emit("extern", [ctx.read(x)], attrs, made)
     ctx.builder.check(ctx.builder.get(node, 1), "not enough memory: Python goes on")
     return ctx.new(ctx.builder.get(node, 0))
@@ -131,8 +138,8 @@ def hfft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm: 
          out: Operand = None) -> Operand:
     """The transform of a signal with Hermitian symmetry."""
     _out(ctx, out)
-    x = conjugate_method(ctx, _operand(ctx, "c2r", a))
-    return transform(ctx, "hfft", "c2r", x, n, axis, _OPPOSITE[_norm(ctx, norm)])
+    x = conjugate_method(ctx, operand(ctx, "c2r", a))
+    return transform(ctx, "hfft", "c2r", x, n, axis, OPPOSITE[norm_of(ctx, norm)])
 
 
 @program(TRANSFORM, "fft.ihfft")
@@ -140,7 +147,7 @@ def ihfft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm:
           out: Operand = None) -> Operand:
     """The inverse of `hfft`."""
     _out(ctx, out)
-    norm = _OPPOSITE[_norm(ctx, norm)]
+    norm = OPPOSITE[norm_of(ctx, norm)]
     return conjugate_method(ctx, transform(ctx, "ihfft", "r2c", a, n, axis, norm))
 
 

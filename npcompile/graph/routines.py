@@ -147,12 +147,15 @@ def _qr(mode: Any) -> Callable[..., Any]:
 @record
 class TransformSpec:
     """``kind`` is c2c, ic2c (the inverse), r2c or c2r, along an axis; ``norm`` is NumPy's name of
-    how results are scaled; ``last`` says whether the length of a real result is even or odd."""
+    how results are scaled; ``last`` says whether the length of a real result is even or odd.
+    ``rule`` is ``numpy``, which computes with float32 numbers in float64 where results are not
+    scaled, or ``scipy``, which computes in the numbers' own format."""
 
     kind: str
     axis: int
     norm: str
     last: str
+    rule: str
 
     @property
     def inverse(self) -> bool:
@@ -165,9 +168,9 @@ class TransformSpec:
 
 
 def transform_spec(spec: str) -> TransformSpec:
-    """``"c2c 0 backward even"`` by its parts."""
-    kind, axis, norm, last = spec.split(" ")
-    return TransformSpec(kind, int(axis), norm, last)
+    """``"c2c 0 backward even numpy"`` by its parts."""
+    kind, axis, norm, last, rule = spec.split(" ")
+    return TransformSpec(kind, int(axis), norm, last, rule)
 
 
 _TRANSFORMS: dict[str, Any] = {

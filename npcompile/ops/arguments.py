@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from npcompile.core.sizes import Predicate, Size, is_known, product
+from npcompile.core.sizes import Predicate, Size, hint, is_known, product
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Const, Geometry, Node, SizeOf, Table
 from npcompile.graph.types import BOOL, FLOAT, SUPPORTED, Array, Scalar, contiguous
@@ -343,6 +343,14 @@ def length(ctx: Context, operand: Operand, what: str) -> Size:
     size = integer(ctx, operand, what)
     require(ctx, "<=", 0, size, f"{what}: a negative length")
     return size
+
+
+def pinned(ctx: Context, size: Size) -> int:
+    """The number that a size is in this call, and has to be in every call of the version."""
+    n = hint(size)
+    if not ctx.facts.ask("==", size, n):
+        raise ctx.refuse("size", "which is another number than it was")
+    return n
 
 
 def shape_of(ctx: Context, operand: Operand, what: str) -> tuple[Size, ...]:

@@ -535,6 +535,24 @@ npcompile.special.scipy_tuples airy.2 airy.3 ellipj.0 ellipj.1 ellipj.2 ellipj.3
   fresnel scipy.special:fresnel
   airy scipy.special:airy
   ellipj scipy.special:ellipj
+npcompile.fft.cosines
+  scipy.fft:dct scipy.fft:dct
+  scipy.fft:dctn scipy.fft:dctn
+  scipy.fft:idct scipy.fft:idct
+  scipy.fft:idctn scipy.fft:idctn
+  scipy.fft:dst scipy.fft:dst
+  scipy.fft:dstn scipy.fft:dstn
+  scipy.fft:idst scipy.fft:idst
+  scipy.fft:idstn scipy.fft:idstn
+npcompile.fft.frequencies
+  fft.fftshift numpy:fft.fftshift scipy.fft:fftshift
+  fft.ifftshift numpy:fft.ifftshift scipy.fft:ifftshift
+  fft.fftfreq numpy:fft.fftfreq
+  fft.rfftfreq numpy:fft.rfftfreq
+  scipy.fft:fftfreq scipy.fft:fftfreq
+  scipy.fft:rfftfreq scipy.fft:rfftfreq
+  scipy.fft:next_fast_len scipy.fft:next_fast_len
+  scipy.fft:prev_fast_len scipy.fft:prev_fast_len
 npcompile.fft.records
   fft.fft numpy:fft.fft
   fft.ifft numpy:fft.ifft
@@ -550,6 +568,25 @@ npcompile.fft.records
   fft.rfft2 numpy:fft.rfft2
   fft.irfftn numpy:fft.irfftn
   fft.irfft2 numpy:fft.irfft2
+npcompile.fft.scipy_records
+  scipy.fft:fft scipy.fft:fft
+  scipy.fft:ifft scipy.fft:ifft
+  scipy.fft:rfft scipy.fft:rfft
+  scipy.fft:irfft scipy.fft:irfft
+  scipy.fft:hfft scipy.fft:hfft
+  scipy.fft:ihfft scipy.fft:ihfft
+  scipy.fft:fftn scipy.fft:fftn
+  scipy.fft:fft2 scipy.fft:fft2
+  scipy.fft:ifftn scipy.fft:ifftn
+  scipy.fft:ifft2 scipy.fft:ifft2
+  scipy.fft:rfftn scipy.fft:rfftn
+  scipy.fft:rfft2 scipy.fft:rfft2
+  scipy.fft:ihfftn scipy.fft:ihfftn
+  scipy.fft:ihfft2 scipy.fft:ihfft2
+  scipy.fft:irfftn scipy.fft:irfftn
+  scipy.fft:irfft2 scipy.fft:irfft2
+  scipy.fft:hfftn scipy.fft:hfftn
+  scipy.fft:hfft2 scipy.fft:hfft2
 npcompile.linalg.compositions
   linalg.matmul numpy:linalg.matmul
   linalg.outer numpy:linalg.outer

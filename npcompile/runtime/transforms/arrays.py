@@ -7,6 +7,7 @@ neighbours; other arrays, rows that are padded and numbers of other types are co
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -50,12 +51,13 @@ class Transform:
 OPPOSITE = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def transform_of(kind: str, n: int, inverse: bool, norm: str | None, char: str) -> Transform:
-    """What NumPy does: it computes in float64 where results are not scaled."""
+def transform_of(kind: str, n: int, inverse: bool, norm: str | None, char: str,
+                 rule: str = "numpy") -> Transform:
+    """What a library does: NumPy computes in float64 where results are not scaled."""
     scaled = OPPOSITE[norm] if inverse else norm
-    real = np.dtype(char.lower()).type
     if scaled in (None, "backward"):
-        return Transform(kind, n, inverse, 1.0, char in "fF")
+        return Transform(kind, n, inverse, 1.0, rule == "numpy" and char in "fF")
+    real: Any = np.dtype(char.lower()).type if rule == "numpy" else np.float64
     scale = np.reciprocal(np.sqrt(n, dtype=real) if scaled == "ortho" else real(n))
     return Transform(kind, n, inverse, float(scale), False)
 

@@ -39,7 +39,8 @@ class TransformKind:
 
     def transform(self, n: int) -> arrays.Transform:
         kind = "c2c" if self.spec.kind == "ic2c" else self.spec.kind
-        return arrays.transform_of(kind, n, self.spec.inverse, self.spec.norm, self.dtype.char)
+        return arrays.transform_of(kind, n, self.spec.inverse, self.spec.norm, self.dtype.char,
+                                   self.spec.rule)
 
     def entry(self, n: int, columns: int) -> int:
         """The address of the entry of a length."""
@@ -107,7 +108,7 @@ class Rows:
     """Calls a kind of transform on arrays in C order, along their last axis."""
 
     def __init__(self, kind: str, norm: str, char: str) -> None:
-        spec = f"{kind} 0 {norm} even"
+        spec = f"{kind} 0 {norm} even numpy"
         found = addresses(transform_name(spec, np.dtype(char)))
         self.kind = found[f"npc.{transform_name(spec, np.dtype(char))}"]
         word, number = ctypes.c_void_p, ctypes.c_int64

@@ -59,18 +59,21 @@ class Routines:
         if routine.name == "settle":
             self.settle(call.routine.spec)
             return
-        if routine.name == "transform":
-            self.transform(call)
-            return
+        transform = routine.name == "transform"
         product = routine.name == "product"
         name = "_".join([routine.name, *[call.routine.spec] * bool(call.routine.spec)])
-        self.used.add(f"{self._module(call, routine, name)}.{call.inputs[0].dtype.name}")
+        if transform:
+            name = transform_name(call.routine.spec, call.inputs[0].dtype)
+        self.used.add(name if transform else
+                      f"{self._module(call, routine, name)}.{call.inputs[0].dtype.name}")
         quiet = call.routine.quiet or not routine.flags
         control = f.alloca("i32") if quiet else None
         if control is not None:
             f.run("llvm.x86.sse.stmxcsr", control)
         if product:
             self.product(call)
+        elif transform:
+            self.transform(call, name)
         else:
             self.matrices(call, routine, name)
         if control is not None:
@@ -134,14 +137,12 @@ class Routines:
 
     # ------------------------------------------------------------------ transforms
 
-    def transform(self, call: RoutineCall) -> None:
+    def transform(self, call: RoutineCall, name: str) -> None:
         """One call for arrays in C order: the axes before the transformed one, its lengths, and
         those behind it."""
         f, sizes = self.f, SizeEmitter(self.slots)
         (view,), (made, well) = call.inputs, call.outputs
         spec = transform_spec(call.routine.spec)
-        name = transform_name(call.routine.spec, view.dtype)
-        self.used.add(name)
         shape, axis = view.geometry.shape, spec.axis
         source = self.operand(sizes, view, "0123456789"[: len(shape)])
         lengths = [extent_of(shape[:axis]), shape[axis], spec.length(shape), made.shape[axis],
