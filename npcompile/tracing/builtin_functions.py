@@ -50,7 +50,6 @@ from npcompile.tracing import (
     containers,
     device_arrays,
     dicts,
-    item_requests,
     iteration,
     operator_methods,
     operators,
@@ -59,7 +58,7 @@ from npcompile.tracing import (
     trip_counts,
 )
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.item_types import item_type
+from npcompile.tracing.item_types import is_key, item_type
 from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
@@ -304,7 +303,7 @@ def _defaultdict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(whole)
 def _whole_key(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if not item_requests.is_key(item_type(t, args[0])) or isinstance(args[0], Sequence):
+    if not is_key(item_type(t, args[0])) or isinstance(args[0], Sequence):
         reason = f"{described(args[0])} among keys that only the run knows"
         raise t.refuse("dictionary", reason)
     return t.call(Static(int), args, {})

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.sizes import Unhinted, hint, mod
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import HeapObject, State, Value
-from npcompile.tracing import carried_sizes, item_requests, trip_counts
+from npcompile.tracing import carried_sizes, trip_counts
 from npcompile.tracing.loop_effects import Retry, TypeMismatch, closed_over, same_contents
 from npcompile.tracing.references import exclusive
 
@@ -89,7 +89,7 @@ def match(
     t, names = attempt.t, attempt.names
     if first.storage not in attempt.created:
         if first is not last:
-            item_requests.for_holders(t, attempt.state, first)
+            t.requests.columns_of_holders(attempt.state, first)
             attempt.doubt = TypeMismatch(_WHY)  # if its other names are not bound anew, too
         return
     if not isinstance(last, ArrayRef) or names.following.setdefault(first, last) is not last:
@@ -125,7 +125,7 @@ def settle(attempt: LoopAttempt, begin: State, back: State) -> None:
             attempt.t, attempt.frame, attempt.state, attempt.live, value,
             attempt.names.count.get(value, 1),
         ):
-            item_requests.for_holders(attempt.t, attempt.state, value)
+            attempt.t.requests.columns_of_holders(attempt.state, value)
             raise TypeMismatch(f"{_WHY} ({attempt.frame.code.names[slot]})")
 
 

@@ -35,7 +35,6 @@ from npcompile.tracing import (
     external,
     external_calls,
     flat_iterators,
-    item_requests,
     iteration,
     tensor_values,
     texts,
@@ -43,7 +42,7 @@ from npcompile.tracing import (
     vectors,
 )
 from npcompile.tracing.inputs import LONGEST
-from npcompile.tracing.item_types import item_type
+from npcompile.tracing.item_types import is_key, item_type
 from npcompile.tracing.polyfills import consumers
 from npcompile.tracing.references import once
 
@@ -83,8 +82,8 @@ def extend(t: Tracer, obj: HeapObject, items: tuple[Value, ...]) -> None:
     """``obj.extend(items)``; a list display is an empty list that is extended."""
     held = t.heap[obj]
     anew = isinstance(held, Vector) and t.known(held.length) == (True, 0)
-    if anew and obj.place in t.columns:
-        t.heap[obj] = vectors.begin(t, items, t.columns[obj.place])
+    if anew and (wanted := t.requests.vector(obj.place)) is not None:
+        t.heap[obj] = vectors.begin(t, items, wanted)
         return
     if isinstance(held, Vector):
         once(t, items)
@@ -97,8 +96,8 @@ def _static(t: Tracer, obj: HeapObject, key: Value, what: str) -> Any:
     try:
         return t.static(key, what)
     except Refused:
-        item_requests.for_columns(t, obj, t.heap[obj], False)
-        item_requests.for_line(t, obj)
+        t.requests.columns_of(obj, t.heap[obj], False)
+        t.requests.writable_line(obj)
         raise
 
 
@@ -272,7 +271,7 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
         return
     held = t.heap.get(container) if isinstance(container, HeapObject) else None
     if isinstance(container, HeapObject) and container.borrowed and not isinstance(key, Slice):
-        item_requests.for_line(t, container)
+        t.requests.writable_line(container)
         if isinstance(held, Vector):
             vectors.setitem(t, container, held, key, value)
             return
@@ -357,7 +356,7 @@ def contains(t: Tracer, container: Value, item: Value) -> Value:
         keys = _constants(t, container)
         if keys is None:
             raise
-        if not keys and item_requests.is_key(item_type(t, item)):
+        if not keys and is_key(item_type(t, item)):
             return FALSE
         return dict_lookups.place(t, keys, item).found(t)
 
@@ -472,7 +471,7 @@ def _extend(t: Tracer, obj: Value, more: Value) -> Value:
         t.heap[target] = vectors.extend(t, target, held, more)
         return NONE
     if isinstance(other, (Vector, ArrayRef)):
-        item_requests.for_items_of(t, target, other)
+        t.requests.columns_like(target, other)
     extend(t, target, iteration.items(t, more))
     return NONE
 

@@ -10,8 +10,7 @@ from npcompile.graph.types import BOOL, PY_INT
 from npcompile.python.values import Unreachable, Value, described
 from npcompile.tracing import texts, vectors
 from npcompile.tracing.escapes import as_number
-from npcompile.tracing.item_requests import is_key
-from npcompile.tracing.item_types import item_type
+from npcompile.tracing.item_types import is_key, item_type
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer

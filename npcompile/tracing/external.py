@@ -29,14 +29,13 @@ from npcompile.python.values import (
     Value,
     Vector,
 )
-from npcompile.tracing import dicts, item_requests, item_types, unboxed_lists, vectors
+from npcompile.tracing import dicts, item_types, unboxed_lists, vectors
 from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.side_effects import is_plain
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-Requests = dict[item_requests.Place, item_requests.Request]
 MOST = 2 * LONGEST  # inputs of one function
 PINNED = 16  #: numbers of a list that are told by their values
 FEW = 32  #: items that are looked at one by one where a loop goes through them
@@ -100,11 +99,11 @@ def ask(t: Tracer, held: list[Any], source: Source) -> bool:
     """Asks for a list that is read where it is; whether it can be."""
     if t.effects.changed(Static(held, source)):
         return False
-    if not t.fetches or _home(source) is None:
+    if not t.requests.reads_in_place or _home(source) is None:
         return False
     kind = unboxed_lists.kind_of(held)
     if kind is not None:
-        t.requests[source,] = item_requests.Request(Fetched(kind), False)
+        t.requests.in_place(source, Fetched(kind))
     return kind is not None
 
 
@@ -135,18 +134,6 @@ def _outermost(source: Source) -> Source:
     return source
 
 
-def begun_anew(columns: Requests, more: Requests) -> Requests:
-    """The requests to begin again with: all of ``more``, but if it asks for lists to be read in
-    place, only these requests, because the program then looks quite different."""
-    those = fetched(more)
-    return more if those.keys() <= columns.keys() else those
-
-
-def fetched(found: Requests) -> Requests:
-    """The requests for lists that are to be read in place."""
-    return {place: request for place, request in found.items() if isinstance(request.item, Fetched)}
-
-
 def _home(source: Source) -> Arg | None:
     """The argument that a list is, or is an attribute of."""
     match source:
@@ -172,16 +159,16 @@ def chosen(t: Tracer, held: list[Any], source: Source, index: Value) -> Value | 
         kinds = {item_types.item_type(t, found) for found in items(t, held, source)}
         kind = kinds.pop() if len(kinds) == 1 else None
         if isinstance(kind, Scalar):
-            t.requests[source,] = item_requests.Request(kind, False)
+            t.requests.array(source, kind)
     return None
 
 
 def begin(t: Tracer) -> None:
     """Makes the arrays that the attempts before this one have asked for."""
-    for (source, *_), request in t.columns.items():
-        if isinstance(request.item, Fetched):
-            _open(t, source, request.item)
-            continue
+    given = t.requests.given
+    for source, item in given.in_place.items():
+        _open(t, source, item)
+    for source, request in given.arrays.items():
         found = t.inputs.known(source) if isinstance(source, Arg) else None
         if isinstance(found, Static):
             made = vectors.begin(t, items(t, found.value, source), request)
@@ -202,7 +189,7 @@ def _open(t: Tracer, source: Source, item: Fetched) -> None:
     if type(held) is not list:
         return
     made = unboxed_lists.opened(t, held, source, item)
-    if source in t.packs:
+    if source in t.requests.given.copies:
         unboxed_lists.pack(t, made, source)
     t.inputs.stand(source, made)
     variables = t.frames[-1].state.locals

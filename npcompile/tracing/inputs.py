@@ -9,7 +9,7 @@ import enum
 import functools
 from collections.abc import Callable, Iterator, Sized
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,6 +79,9 @@ from npcompile.python.values import Method, Object, Partial, Sequence, Slice, St
 from npcompile.runtime.unsafe.object_memory import words
 from npcompile.tensors import device, tensor_memory
 
+if TYPE_CHECKING:
+    from npcompile.tracing.requests import Specialization
+
 #: longest tuple or list whose items are looked at one by one
 LONGEST = 256
 
@@ -87,18 +90,17 @@ class Inputs:
     """Everything that the trace read from outside, each once."""
 
     def __init__(
-        self, builder: Builder, root: Region, config: Config, own: Callable[[ArrayRef], None]
+        self, builder: Builder, root: Region, config: Config, own: Callable[[ArrayRef], None],
+        requests: Specialization,
     ) -> None:
         self.builder, self.root, self.config, self.own = builder, root, config, own
+        self.requests = requests
         self.leaves: list[Leaf] = []
         self.guards: list[Guard] = []
         self.objects: dict[int, Any] = {}  # parameter index -> the object of this call
         self.tensors: dict[int, Static] = {}  # parameter index -> the tensor whose memory it is
         self.device = False  # whether arrays are CuPy's
-        self.ragged: frozenset[Source] = frozenset()  # arrays whose strides say more than flags do
-        self.texts: frozenset[Source] = frozenset()  # strings that are data
         self.strings: dict[int, Static] = {}  # parameter index -> the string whose codes it is
-        self.wanted: set[Source] = set()  # strings that would better be data
         self.by_value: set[Source] = set()  # strings that shall not
         self._known: dict[Source, Value] = {}
         self._whole: dict[Source, Node] = {}
@@ -181,10 +183,10 @@ class Inputs:
         if isinstance(value, Static) and type(value.value) in (str, bytes) and (
             is_given(value.source) and value.source not in self.by_value
         ):
-            self.wanted.add(value.source)
+            self.requests.string(value.source)
 
     def _lift(self, value: Any, source: Source) -> Value:
-        if source in self.texts and type(value) in (str, bytes):
+        if source in self.requests.given.strings and type(value) in (str, bytes):
             return self._text(value, source)
         kind = type(value)
         if not looks_up_plainly(kind):  # nothing may look at it
@@ -206,7 +208,7 @@ class Inputs:
     def _array(self, value: Any, source: Source) -> Value:
         self._accept(value, source)
         name = source.text()
-        type_, contiguous = self._array_type(value, name, source in self.ragged)
+        type_, contiguous = self._array_type(value, name, source in self.requests.given.strides)
         node = self._param(name, type_, None)
         self.leaves.append(Leaf(source, type_, contiguous))
         index = len(self.leaves) - 1
@@ -296,23 +298,21 @@ class Inputs:
             strides.append(step if literal else symbol(f"{name}.s{axis}", step))
         return Array(array.dtype, shape, tuple(strides)), False
 
-    def settle(self, graph: Graph) -> frozenset[Source]:
+    def settle(self, graph: Graph) -> None:
         """Demands exact strides of arrays of which views are handed to Python, or of all if
         something rests on them: along axes of length 1, and of empty ones, the flag does not tell
-        them.  The arrays that don't have them."""
+        them; asks for them where an array does not have them."""
         every = graph.facts.all_strides
         found = {leaf.base.index for tree in _handed_out(graph) for leaf in leaves(tree)
                  if isinstance(leaf, ViewOf) and isinstance(leaf.base, SameParam)}
-        ragged = set()
         for index in range(len(self.leaves)) if every else sorted(found):
             known = self.leaves[index]
             if known.contiguous and isinstance(known.type, Array):
                 array = self.objects[index]
                 exact = c_strides(array.shape)
                 if array.strides != tuple(array.itemsize * step for step in exact):
-                    ragged.add(known.source)
+                    self.requests.exact_strides(known.source)
                 self.leaves[index] = replace(known, contiguous=False)
-        return frozenset(ragged)
 
     def _number(self, value: Any, source: Source) -> Value:
         type_ = PYTHON.get(type(value))

@@ -71,6 +71,13 @@ def held_parts(t: Tracer, value: Value, heap: Heap | None = None) -> tuple[Value
     return None
 
 
+def is_key(item: Item | None) -> bool:
+    """Whether it is an int, or a tuple of ints."""
+    if isinstance(item, tuple):
+        return all(map(is_key, item))
+    return isinstance(item, Scalar) and item.dtype.kind in "iu" and item.dtype.char not in "QL"
+
+
 def is_plain(item: Item) -> bool:
     """Whether it is a number, or a line of such."""
     return is_plain(item.item) if isinstance(item, Line) else isinstance(item, (Scalar, AnyOrigin))

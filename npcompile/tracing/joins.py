@@ -39,7 +39,7 @@ from npcompile.python.values import (
     Value,
     Vector,
 )
-from npcompile.tracing import carried_sizes, item_requests, trip_counts
+from npcompile.tracing import carried_sizes, trip_counts
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
 from npcompile.tracing.references import exclusive, reached
 from npcompile.tracing.selectors import recoded, same
@@ -347,7 +347,7 @@ class _Merge:
         if isinstance(a, tuple) and isinstance(b, tuple):
             heap = {k: v for state in self.states for k, v in state.heap.items()}
             for obj in objects:
-                item_requests.for_columns(self.t, obj, (*a, *b), True, heap)
+                self.t.requests.columns_of(obj, (*a, *b), True, heap)
         if isinstance(a, (tuple, dict)):
             raise self.differ("change the length of a list or dictionary")
         return self.value(a, b)

@@ -36,7 +36,6 @@ from npcompile.tracing import (
     carried_unions,
     control,
     interrupt_points,
-    item_requests,
     selectors,
     trip_counts,
     vectors,
@@ -342,7 +341,7 @@ class LoopAttempt:
             self.learned = True
             return
         if obj.kind is list:
-            item_requests.for_both(self.t, (obj, other or obj), (first, last))
+            self.t.requests.columns_of_both((obj, other or obj), (first, last))
             raise self.t.refuse("loop", "changes the length of a list")
         raise TypeMismatch("changes the keys of a dictionary or object")
 

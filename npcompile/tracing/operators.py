@@ -38,7 +38,6 @@ from npcompile.tracing import (
     control,
     device_arrays,
     dicts,
-    item_requests,
     iteration,
     object_identity,
     operator_methods,
@@ -215,11 +214,11 @@ def _repeated(t: Tracer, symbol: str, sequence: Value, times: Value) -> Value:
     items = iteration.items(t, sequence)
     if python_class(sequence) is list and isinstance(times, Node) and not symbol.endswith("="):
         obj = t.register(HeapObject(list, place=t.place()))
-        wanted = t.columns.get(obj.place)
+        wanted = t.requests.vector(obj.place)
         if wanted is not None:
             t.heap[obj] = vectors.repeated(t, items, times, wanted)
             return obj
-        item_requests.for_columns(t, obj, items, False)
+        t.requests.columns_of(obj, items, False)
     return _joined(t, symbol, sequence, items * _repetitions(t, times))
 
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import FunctionType, MappingProxyType
 
 from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.lines import SourceLine
-from npcompile.core.records import field, record, replace
+from npcompile.core.records import replace
 from npcompile.graph.ir import Graph, Tree, walk
-from npcompile.guards.sources import Source, Trace
+from npcompile.guards.sources import Trace
 from npcompile.ops.operands import Storage
 from npcompile.python.values import Unreachable
-from npcompile.runtime.unsafe import object_memory
-from npcompile.tracing import external, item_requests, parameters
+from npcompile.tracing import external, parameters
 from npcompile.tracing import graph_breaks as breaks
 from npcompile.tracing.graph_breaks import GraphBreaks, ResumePoint
-from npcompile.tracing.side_effects import Attributes
+from npcompile.tracing.requests import Requests
 from npcompile.tracing.tracer import Tracer
 
-REQUESTS = 8  #: times a function is traced anew to make lists of other kinds
+LIMIT = 9  #: attempts that may be refused while there are new requests
 
 
 def trace(
@@ -61,90 +62,63 @@ def trace(
     >>> [leaf.type for leaf in found.leaves]
     [float64[x.0]]
     """
-    demands = _Demands()
-    while True:
-        try:
-            return _trace_with(function, bound, config, start, graph_breaks, demands)
-        except _Strings as more:
-            demands.strings |= more.sources
-        except Refused as refused:
-            if not demands.strings and not demands.opened:
-                raise
-            told, place = refused.refusal, refused.place
+    attempt = partial(_attempt, function, bound, config, start, graph_breaks)
+    found, requests = _fixpoint(attempt, Requests())
+    if isinstance(found, Refused) and (requests.strings or requests.in_place):
+        again, _ = _fixpoint(attempt, Requests(plain=True))
+        found = found if isinstance(again, Refused) else again
+    if isinstance(found, Refused):
+        raise found
+    return found
+
+
+Found = Trace | Refused
+
+
+def _fixpoint(
+    attempt: Callable[[Requests], tuple[Found, Requests]], requests: Requests
+) -> tuple[Found, Requests]:
+    """Attempts to trace with more and more requests, until an attempt makes no new one; the
+    outcome, and all requests."""
+    standing: Trace | None = None  # serves this call, whatever becomes of later attempts
+    refused = 0
+    while refused < LIMIT:
+        found, more = attempt(requests)
+        if isinstance(found, Trace):
+            standing = found
+        else:
+            refused += 1
+        together = requests | more
+        if together == requests:
             break
-    try:
-        demands = _Demands(plain=True)
-        return _trace_with(function, bound, config, start, graph_breaks, demands)
-    except Refused:
-        raise Refused(told, place) from None
-
-
-@record(frozen=False)
-class _Demands:
-    """The requests of earlier attempts: ``strings`` to be read as data, external lists to be
-    ``opened`` (read in place).  ``plain``: neither is allowed."""
-
-    plain: bool = False
-    strings: set[Source] = field(default_factory=set)
-    opened: bool = False
-
-
-class _Strings(Exception):
-    """Strings would better be data: what is static of them is compiled for each one anew."""
-
-    def __init__(self, sources: set[Source]) -> None:
-        self.sources = sources
-
-
-def _trace_with(
-    function: FunctionType, bound: dict[str, object], config: Config, start: ResumePoint | None,
-    graph_breaks: GraphBreaks, demands: _Demands,
-) -> Trace:
-    """Traces until nothing more is asked for."""
-    columns: dict[item_requests.Place, item_requests.Request] = {}
-    stored: Attributes = {}
-    ragged: frozenset[Source] = frozenset()
-    packs: frozenset[Source] = frozenset()
-    unrolled: Trace | None = None  # with all items of lists that were asked to be read in place
-    attempts = 0
-    while True:
-        tracer = Tracer(config, graph_breaks)
-        tracer.columns, tracer.inputs.ragged, tracer.packs = columns, ragged, packs
-        tracer.stored, tracer.inputs.texts = stored, frozenset(demands.strings)
-        readable = config.capabilities.host_memory and object_memory.readable()
-        tracer.fetches = readable and not demands.plain
-        try:
-            try:
-                found = _attempt(tracer, function, bound, start)
-            finally:
-                demands.opened |= bool(tracer.opened)
-                if not demands.plain and tracer.inputs.wanted - demands.strings:
-                    raise _Strings(tracer.inputs.wanted - demands.strings)
-            more = tracer.inputs.settle(found.graph)
-            if more or not tracer.packing <= packs:
-                ragged, packs = ragged | more, packs | tracer.packing
-                continue
-            external.ask_for_pinned(tracer)
-            fetched = external.fetched(tracer.requests)
-            if unrolled is not None or fetched.keys() <= columns.keys():
-                return found
-            unrolled, columns = found, fetched
-        except Refused:
-            wishes, wanted = {**columns, **tracer.requests}, {**stored, **tracer.effects.wanted}
-            attempts += 1
-            if wishes == columns and len(wanted) == len(stored):
-                external.ask_for_all(tracer)
-                wishes = {**columns, **tracer.requests}
-            if (wishes == columns and len(wanted) == len(stored)) or attempts > REQUESTS:
-                if unrolled is not None:
-                    return unrolled
-                raise
-            columns, stored = external.begun_anew(columns, wishes), wanted
-        finally:  # the arguments live no longer than the call
-            tracer.release()
+        if not together.keep(requests):
+            standing = None
+        requests = together
+    return standing or found, requests
 
 
 def _attempt(
+    function: FunctionType, bound: dict[str, object], config: Config, start: ResumePoint | None,
+    graph_breaks: GraphBreaks, requests: Requests,
+) -> tuple[Found, Requests]:
+    """Traces once; the outcome, and the requests that it makes."""
+    tracer = Tracer(config, graph_breaks, requests)
+    try:
+        found = _located(tracer, function, bound, start)
+        tracer.inputs.settle(found.graph)
+        external.ask_for_pinned(tracer)
+        return found, tracer.requests.of_trace()
+    except Refused as refused:
+        more = tracer.requests.of_refusal()
+        if requests | more == requests:
+            external.ask_for_all(tracer)
+            more = tracer.requests.of_refusal()
+        return refused.again(), more
+    finally:  # the arguments live no longer than the call
+        tracer.release()
+
+
+def _located(
     tracer: Tracer, function: FunctionType, bound: dict[str, object], start: ResumePoint | None
 ) -> Trace:
     """Traces once; refusals say where."""

@@ -29,6 +29,7 @@ from npcompile.tracing import dicts, vectors
 from npcompile.tracing.inputs import compared
 from npcompile.tracing.loop_effects import TypeMismatch
 from npcompile.tracing.references import everything
+from npcompile.tracing.requests import Name
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -38,8 +39,6 @@ FEW = (
     4  #: attributes of which each takes another attempt; more begin with an iteration of their own
 )
 _MISSING = object()
-Name = str | tuple[Any]  #: of an attribute, or the key of an item
-Attributes = dict[tuple[Source, Name], Static]  #: of objects from outside
 
 
 class SideEffects:
@@ -48,7 +47,6 @@ class SideEffects:
     def __init__(self, t: Tracer) -> None:
         self.t = t
         self.pending: dict[tuple[Source, Name], tuple[Static, HeapObject]] = {}
-        self.wanted: Attributes = {}  # which should have had a cell from the beginning
         self.awaited: list[tuple[Static, Name]] = []  # what generators have looked at
 
     def load(self, target: Value, name: Name) -> Value | None:
@@ -137,10 +135,10 @@ class SideEffects:
             t.heap[known[1]] = value
             return True
         if t.builder.region is not t.root or t.scope is not None:  # not each call comes here
-            many = len(t.stored) >= FEW
+            many = len(t.requests.given.stores) >= FEW
             if t.scope is not None and (many or not _there(target.value, name)):
                 raise TypeMismatch("gives an object a new attribute")
-            self.wanted[source, name] = target
+            t.requests.store(source, name, target)
             return False
         self._apart(target, name)
         self._begin(target, name, value)
@@ -158,7 +156,7 @@ class SideEffects:
         known = self.pending.get((source, MORE))
         if known is None:
             if t.builder.region is not t.root or t.scope is not None:
-                self.wanted[source, MORE] = target
+                t.requests.store(source, MORE, target)
                 return None
             self._apart(target, MORE)
             if not self._unlike_fetched(target):
@@ -209,7 +207,7 @@ class SideEffects:
         assert source is not None
         t.inputs.guard_class(source, list)
         made = t.register(HeapObject(list, place=((source, MORE),)))
-        wanted = t.columns.get(made.place)
+        wanted = t.requests.vector(made.place)
         t.heap[made] = () if wanted is None else vectors.begin(t, (), wanted)
         self._begin(target, MORE, made)
 
@@ -235,9 +233,9 @@ class SideEffects:
         there = Item(Attribute(source, "__dict__"), name) if asks else Attribute(source, name)
         self.t.inputs.guard_kind(held.__dict__[name], there)
 
-    def expect(self, places: Attributes) -> None:
+    def expect(self) -> None:
         """Makes cells for attributes that an earlier attempt stored to here or there."""
-        for (source, name), target in places.items():
+        for (source, name), target in self.t.requests.given.stores.items():
             if name == MORE:
                 self._apart(target, MORE)
                 if self._unlike_fetched(target):

@@ -19,9 +19,10 @@ from npcompile.python.values import (
     is_model,
     python_class,
 )
-from npcompile.tracing import item_requests, vectors
-from npcompile.tracing.item_types import common, item_type
+from npcompile.tracing import vectors
+from npcompile.tracing.item_types import common, is_key, item_type
 from npcompile.tracing.polyfills import consumers
+from npcompile.tracing.requests import AsHashTable, AsVector, Place
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -95,7 +96,7 @@ def unhashed(t: Tracer, values: bool) -> dict[str, Value]:
     return {name: _made(t, list, (), None) for name in names}
 
 
-def _made(t: Tracer, kind: type, contents: Any, place: item_requests.Place | None) -> HeapObject:
+def _made(t: Tracer, kind: type, contents: Any, place: Place | None) -> HeapObject:
     made = t.register(HeapObject(kind, place=place))
     t.heap[made] = contents
     return made
@@ -105,22 +106,22 @@ def _hashes(t: Tracer, obj: Value, *item: Value) -> None:
     """Refuses a key in a table without columns, which are asked for."""
     assert isinstance(obj, HeapObject)
     if not isinstance(t.heap[t.heap[obj]["_keys"]], Vector):
-        item_requests.for_hash(t, obj, *item)
+        t.requests.hashed(obj, *item)
         raise t.refuse(python_class(obj).__name__, "of keys that are no ints, or tuples of ints")
 
 
 def wanted(t: Tracer, obj: HeapObject, key: Value, value: Value) -> bool:
     """Whether a dictionary that gets a key of the run's is asked for as a hash table."""
     held: dict[Any, Value] = t.heap[obj]
-    if not all(item_requests.is_key(item_type(t, Static(k))) for k in held):
+    if not all(is_key(item_type(t, Static(k))) for k in held):
         return False
     kinds = [item_type(t, v) for v in held.values()]
     both = common(t, [*kinds, item_type(t, value)]) if None not in kinds else None
-    return both is not None and item_requests.for_hash(t, obj, key, value)
+    return both is not None and t.requests.hashed(obj, key, value)
 
 
 def hashed(
-    t: Tracer, kind: Any, contents: dict[Any, Value], request: item_requests.Request
+    t: Tracer, kind: Any, contents: dict[Any, Value], request: AsHashTable
 ) -> HeapObject:
     """A hash table where one is wanted; ``contents`` is what a dictionary begins with."""
     place = t.place()
@@ -129,7 +130,7 @@ def hashed(
     for name, item in types.items():
         if item is not None:
             inner = (*place, (name, 0))
-            columns = t.columns.get(inner, item_requests.Request(item, True))
+            columns = t.requests.vector(inner) or AsVector(item, True)
             items = (Static(-1),) * SMALL if name == "_places" else ()
             begun[name] = _made(t, list, vectors.begin(t, items, columns), inner)
     if kind is not dict:

@@ -57,7 +57,6 @@ from npcompile.tracing import (
     dicts,
     external,
     handlers,
-    item_requests,
     operators,
     result_trees,
     texts,
@@ -71,8 +70,10 @@ from npcompile.tracing.aliasing import AliasAnalysis
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.graph_breaks import GraphBreaks
 from npcompile.tracing.inputs import LONGEST, Inputs, pinned
+from npcompile.tracing.list_requests import ListRequests
 from npcompile.tracing.references import touched
-from npcompile.tracing.side_effects import Attributes, SideEffects
+from npcompile.tracing.requests import Place, Requests
+from npcompile.tracing.side_effects import SideEffects
 
 HANDLED = handlers  #: fill the table of opcodes, beside rare ones that are imported when they occur
 DEEPEST = 40  #: inlined calls within one another
@@ -83,7 +84,9 @@ _Made = TypeVar("_Made", Storage, HeapObject, Object)
 class Tracer:
     """Traces one function; operators know it as their :class:`~npcompile.ops.operands.Context`."""
 
-    def __init__(self, config: Config, graph_breaks: GraphBreaks) -> None:
+    def __init__(
+        self, config: Config, graph_breaks: GraphBreaks, requests: Requests
+    ) -> None:
         self.config = config
         self.recursions = 0
         self.graph_breaks = graph_breaks  # where Python executes what can't be followed
@@ -93,7 +96,8 @@ class Tracer:
         self.builder.resume = self.resume
         self.root = self.builder.region
         self.trees = result_trees.Trees(self)
-        self.inputs = Inputs(self.builder, self.root, config, self.trees.own)
+        self.requests = ListRequests(requests, self)
+        self.inputs = Inputs(self.builder, self.root, config, self.trees.own, self.requests)
         self.frames: list[Frame] = []
         self.given: dict[Frame, tuple[Value, ...]] = {}  # on their stacks in place of a result
         self.notes: list[str] = []
@@ -114,17 +118,11 @@ class Tracer:
         self.aliases = AliasAnalysis(self)
         self.generators = Generators(self)
         self.effects = SideEffects(self)
-        self.stored: Attributes = {}  # that an earlier attempt stored to on some paths
         self.errstate = HeapObject(None)  # holds what ``np.errstate`` ignores now
-        self.columns: dict[item_requests.Place, item_requests.Request] = {}  # of lists made there
-        self.requests: dict[item_requests.Place, item_requests.Request] = {}  # for another attempt
         self.outside: dict[Source, Vector] = {}  # what lists from outside hold
         self.sizes: dict[str, sizes.Symbol] = {}  # of lists from outside, by what they are of
-        self.fetches = True  # whether lists from outside may be read where they are
         self.looked: dict[Source, list[Any]] = {}  # lists from outside that were looked at
         self.opened: list[tuple[Static, Fetched]] = []  # those that are
-        self.packing: set[Source] = set()  # those that would better be copied to arrays
-        self.packs: frozenset[Source] = frozenset()  # of which an earlier attempt has said so
         self.packed: dict[ArrayRef, list[ArrayRef]] = {}  # and their arrays, by their columns
         self.fetched: dict[
             HeapObject, tuple[Value, ...]
@@ -311,16 +309,17 @@ class Tracer:
         self, kind: type | None, contents: Any, source: Source | None = None
     ) -> HeapObject:
         place = self.place() if kind in traced_containers.PLACED else None
-        wanted = self.columns.get(place) if place is not None else None
-        if wanted is not None and wanted.hashed:
-            return traced_containers.hashed(self, kind, contents, wanted)
+        table = self.requests.hash_table(place)
+        if table is not None:
+            return traced_containers.hashed(self, kind, contents, table)
         made = self.register(HeapObject(kind, source, place))
+        wanted = self.requests.vector(place)
         if wanted is not None and isinstance(contents, tuple):
             contents = vectors.begin(self, contents, wanted)
         self.heap[made] = contents
         return made
 
-    def place(self) -> item_requests.Place:
+    def place(self) -> Place:
         """The instruction being executed, and the calls around it."""
         return tuple(
             (frame.code.code, frame.instruction.offset if frame.instruction else -1)
@@ -534,7 +533,7 @@ class Tracer:
         self.frames.append(frame)
         if len(self.frames) == 1:
             external.begin(self)
-            self.effects.expect(self.stored)
+            self.effects.expect()
         made, before = len(self.created), dict(frame.state.heap)
         frame.before = before
         if code.code.co_flags & GENERATORS:

@@ -117,7 +117,7 @@ def _ask_to_pack(t: Tracer, whole: Value, kind: Kind) -> None:
     assert isinstance(whole, Static) and whole.source is not None
     nested = t.scope is not None and t.scope.outer is not None
     if nested and _parts(kind) and len(whole.value) <= PACKED:
-        t.packing.add(whole.source)
+        t.requests.copy(whole.source)
 
 
 def _parts(kind: Kind) -> list[Scalar]:

@@ -49,9 +49,8 @@ from npcompile.python.values import (
     Value,
     Vector,
 )
-from npcompile.tracing import item_requests, unboxed_lists
+from npcompile.tracing import unboxed_lists
 from npcompile.tracing.escapes import as_number, retyped
-from npcompile.tracing.item_requests import Request
 from npcompile.tracing.item_types import (
     alike,
     common,
@@ -65,6 +64,7 @@ from npcompile.tracing.item_types import (
 )
 from npcompile.tracing.polyfills import consumers
 from npcompile.tracing.references import once, sole, unseen
+from npcompile.tracing.requests import AsVector
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -76,7 +76,7 @@ def same_length(t: Tracer, a: Node, b: Node) -> bool:
     return a is b or t.builder.size_of(a, 0) == t.builder.size_of(b, 0)
 
 
-def begin(t: Tracer, items: tuple[Value, ...], made: Request) -> Vector:
+def begin(t: Tracer, items: tuple[Value, ...], made: AsVector) -> Vector:
     """A list at a place where columns are wanted."""
     once(t, items)
     item = here(t, made.item)
@@ -88,7 +88,7 @@ def begin(t: Tracer, items: tuple[Value, ...], made: Request) -> Vector:
     return found
 
 
-def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: Request) -> Vector:
+def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: AsVector) -> Vector:
     """``[item] * times``."""
     if len(items) != 1:
         raise t.refuse("*", "of a list of several items, as often as only the run knows")
@@ -154,7 +154,7 @@ def _lined(t: Tracer, value: Value, line: Line) -> list[Node]:
     """The numbers of a list that becomes one of a list's equally long ones: an array of each."""
     held = t.heap[value] if isinstance(value, HeapObject) else ()
     if not isinstance(held, Vector):
-        held = begin(t, held, Request(line.item, False))
+        held = begin(t, held, AsVector(line.item, False))
     found = [t.read(_items(column, 0, line.size)) for column in held.columns]
     if len(found) < len(leaves(line.item)):
         flag = t.builder.const(np.bool_(is_numpys(held.item)))
@@ -175,7 +175,7 @@ def _fits(t: Tracer, obj: HeapObject, g: Vector, value: Value) -> None:
     kind = item_type(t, value)
     both = common(t, (g.item, kind))
     if both is not None and both != g.item:
-        item_requests.ask_for_items(t, obj, g, both)
+        t.requests.other_columns(obj, g, both)
         raise t.refuse("list", "gets numbers of Python's and of NumPy's")
 
 
@@ -338,7 +338,7 @@ def replaced(t: Tracer, obj: HeapObject, g: Vector, key: Any, value: Value) -> V
     start, gone, step = slices.bounds(t, key, n)
     held = t.heap.get(value) if isinstance(value, HeapObject) else None
     if isinstance(held, tuple):
-        held = begin(t, held, Request(g.item, False))
+        held = begin(t, held, AsVector(g.item, False))
     same = isinstance(held, Vector) and (
         alike(t, held.item, g.item) and alike(t, g.item, held.item)
     )
@@ -358,7 +358,7 @@ def replaced(t: Tracer, obj: HeapObject, g: Vector, key: Any, value: Value) -> V
 
 def _roomy_for(t: Tracer, obj: HeapObject, g: Vector, count: Size) -> None:
     if not g.grows:
-        item_requests.ask(t, obj, Request(g.item, True))
+        t.requests.columns(obj, AsVector(g.item, True))
         raise t.refuse("list", "grows, and was made for a fixed number of items")
     arguments.require(t, "<=", count, room(g.item), "a list that is very long")
 
@@ -552,7 +552,7 @@ def copied(
         t.heap[shown] = Vector(t.builder.size(count), views, g.item, False)
         return shown
     made = t.register(HeapObject(list, place=t.place()))
-    wanted = None if rest else t.columns.get(made.place)
+    wanted = None if rest else t.requests.vector(made.place)
     columns = tuple(
         _roomy(t, node, g.item) if wanted is not None and wanted.grows else t.new(node)
         for node in part(t, g, start, count, step)

@@ -11,7 +11,6 @@ import heapq
 from typing import TYPE_CHECKING, Any
 
 from npcompile.python.values import NULL, HeapObject, Value, Vector
-from npcompile.tracing import item_requests
 from npcompile.tracing.builtin_functions import Args, Keywords, Rule, rule
 from npcompile.tracing.polyfills.consumers import follow
 
@@ -96,7 +95,7 @@ def _of_heap(function: Any, count: int) -> Rule:
             return NULL
         held = t.heap[obj]
         if not isinstance(held, Vector):
-            item_requests.for_columns(t, obj, (*held, *item), True)
+            t.requests.columns_of(obj, (*held, *item), True)
             raise t.refuse(f"heapq.{function.__name__.strip('_')}", "of a list of objects")
         return follow(t, function, *args)
 
