@@ -187,7 +187,7 @@ class Counted:
 
 
 @pytest.mark.parametrize("name", ["eig", "eigvals"])
-def test_complex_eigenvalues_of_a_real_matrix_are_computed_once(
+def test_complex_eigenvalues_of_a_real_matrix_take_no_call_of_numpy(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     function = getattr(linalg, name)
@@ -198,4 +198,4 @@ def test_complex_eigenvalues_of_a_real_matrix_are_computed_once(
     lapack = Counted(_linalg._umath_linalg)
     monkeypatch.setattr(_linalg, "_umath_linalg", lapack)
     compiled(rotation)
-    assert lapack.used == 1
+    assert lapack.used == 0

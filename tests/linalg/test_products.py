@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import npcompile
 from npcompile import jit
-from npcompile.backends.cpu.linalg import blas, matrix_products
+from npcompile.backends.cpu.linalg import blas, portable_products
 from npcompile.backends.cpu.loader.compile import compile, host_target, load
 from npcompile.runtime.memory import recycled
 from tests.support import oracle
@@ -276,7 +276,7 @@ def test_tensordot(axes: Any) -> None:
                                    "float16"])
 def test_routines(machine: str, library: bool, dtype: str) -> None:
     found = blas.library() if library else None
-    text = matrix_products.text(np.dtype(dtype), host_target(machine), found)
+    text = portable_products.text(np.dtype(dtype), host_target(machine), found)
     recycled.ensure()
     code = load(compile(text, host_target(machine)), blas.Addresses(found))
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)(code[f"npc.gemm.{dtype}"])
@@ -299,7 +299,7 @@ def test_without_memory(dtype: str) -> None:
     none = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64)(lambda size: None)
     addresses = blas.Addresses(found)
     addresses["npc_take"] = ctypes.cast(none, ctypes.c_void_p).value or 0
-    text = matrix_products.text(np.dtype(dtype), host_target("default"), found)
+    text = portable_products.text(np.dtype(dtype), host_target("default"), found)
     code = load(compile(text), addresses)
     call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 12)(code[f"npc.gemm.{dtype}"])
     a, b = np.arange(15).reshape(3, 5).astype(dtype), np.arange(20).reshape(5, 4).astype(dtype)

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from npcompile.backends.cpu.linalg import batches, blas, lapack, matrix_products
+from npcompile.backends.cpu.linalg import batches, blas, lapack, portable_products
 from npcompile.backends.cpu.loader.compile import Loaded, Target, load, target
 from npcompile.core.errors import refuse
 from npcompile.core.locks import lock
@@ -46,7 +46,7 @@ def _routines(module: str, machine: Target) -> Loaded:
         imports = {**_routines(f"{routine}.{name}", machine).addresses,
                    **small_matrices.table(routine, dtype, machine).addresses()}
     elif routine in ("product", "own"):
-        text = matrix_products.text(dtype, machine, library if routine == "product" else None)
+        text = portable_products.text(dtype, machine, library if routine == "product" else None)
     elif library is None:
         raise refuse(routine, "needs LAPACK, which neither NumPy nor SciPy show here")
     else:

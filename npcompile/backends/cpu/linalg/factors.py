@@ -38,6 +38,10 @@ class Matrix:
     at: Arguments
     well: Value
 
+    def judge(self, f: LLVMFunction, went_well: Value) -> None:
+        """Notes whether LAPACK was content with it."""
+        self.well = f.binary("and", self.well, went_well)
+
 
 class Factors(Matrices):
     """Writes the module of one routine for one dtype."""
@@ -78,7 +82,7 @@ class Factors(Matrices):
                 here[name] = f.offset(p[name], access.element_type(self._dtype_of(name)), distance)
             one = Matrix(here, running.carried[0])
             yield one
-            running.next = [one.well]
+            running.next[:] = [one.well]
         for room in rooms:
             f.run("npc_give", room)
         f.do(f"ret i64 {f.convert('zext', running.results[0], 'i64').text}")
@@ -92,7 +96,7 @@ class Factors(Matrices):
 
     def judged(self, f: LLVMFunction, one: Matrix, info: Value) -> None:
         """Notes whether LAPACK was content with a matrix."""
-        one.well = f.binary("and", one.well, self.went_well(f, info))
+        one.judge(f, self.went_well(f, info))
 
     def unless(self, f: LLVMFunction, size: Value) -> None:
         """Returns at once if there is nothing to do."""
@@ -249,7 +253,7 @@ class Factors(Matrices):
             pivot = f.load(f.offset(pivots, kind, running.index), kind)
             pivot = pivot if self.blas.bits == 64 else f.convert("sext", pivot, "i64")
             moved = f.icmp("ne", pivot, f.binary("add", running.index, ONE))
-            running.next = [f.binary("xor", running.carried[0], f.convert("zext", moved, "i64"))]
+            running.next[:] = [f.binary("xor", running.carried[0], f.convert("zext", moved, "i64"))]
         odd = f.icmp("ne", running.results[0], i64(0))
         sign = [f.select(odd, x, y) for x, y in zip(constant(-1, self.dtype),
                                                     constant(1, self.dtype))]
@@ -260,7 +264,7 @@ class Factors(Matrices):
             element = numbers.load(self.at(f, a, (at, ONE)), ONE, Lanes(1))
             unit, size = self._polar(f, tuple(held), element)
             log = f.call("log", ("double", 1), size)
-            running.next = [*unit, f.binary("fadd", total, log)]
+            running.next[:] = [*unit, f.binary("fadd", total, log)]
         *signs, total = running.results
         found = tuple([f.select(regular, u, z) for u, z in zip(signs, numbers.zero)])
         return found, f.select(regular, total, literal("double", float("-inf")))

@@ -70,7 +70,7 @@ def _complex_results(to: Factors, f: LLVMFunction, matrix: Matrix, n: Value, val
                 im = f.select(second, f.op(f"fneg {elem} {im.text}", elem), im)
                 im = f.select(paired, im, zero)
                 store((re, im), matrix.at["D"], f.binary("add", f.binary("mul", i, n), j))
-        running.next = [f.binary("and", paired, f.negate(second))]
+        running.next[:] = [f.binary("and", paired, f.negate(second))]
 
 
 # ------------------------------------------------------------------ least squares
@@ -123,7 +123,7 @@ def _squares(to: Factors, f: LLVMFunction, column: Value, start: Value, stop: Va
         square = f.binary("fmul", parts[0], parts[0])
         for other in parts[1:]:
             square = f.binary("fadd", square, f.binary("fmul", other, other))
-        running.next = [f.binary("fadd", running.carried[0], square)]
+        running.next[:] = [f.binary("fadd", running.carried[0], square)]
     return running.results[0]
 
 

@@ -21,6 +21,7 @@ class Numbers:
     f: LLVMFunction
     dtype: np.dtype
     lanes: int = 1
+    fused: bool = False  # whether products are added with one rounding
 
     @property
     def elem(self) -> str:
@@ -56,6 +57,8 @@ class Numbers:
     def madd(self, a: Parts, b: Parts, total: Parts) -> Parts:
         """``total + a * b``."""
         f = self.f
+        if self.fused:
+            return self._fused(a, b, total)
         if self.dtype.kind == "c":
             (x, y), (u, v), (re, im) = a, b, total
             real = f.binary("fsub", f.binary("fmul", x, u), f.binary("fmul", y, v))
@@ -63,6 +66,15 @@ class Numbers:
             return f.binary("fadd", re, real), f.binary("fadd", im, imag)
         op = {"b": "and", "f": "fmul"}.get(self.dtype.kind, "mul")
         return self.add(total, (f.binary(op, a[0], b[0]),))
+
+    def _fused(self, a: Parts, b: Parts, total: Parts) -> Parts:
+        f = self.f
+        if len(a) == 1:
+            return (f.intrinsic("fma", a[0], b[0], total[0]),)
+        (x, y), (u, v), (re, im) = a, b, total
+        turned = f.op(f"fneg {y.typed}", y.elem, y.lanes)
+        re = f.intrinsic("fma", turned, v, f.intrinsic("fma", x, u, re))
+        return re, f.intrinsic("fma", y, u, f.intrinsic("fma", x, v, im))
 
     def joined(self, values: Parts) -> Parts:
         """The sum of all lanes, by halves."""

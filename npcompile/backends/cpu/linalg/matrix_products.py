@@ -45,6 +45,8 @@ class Products(Matrices):
         # with BLAS few products are left
         self.rows = ROWS if self.blas is None else 1
         self.vectors = 1 if dtype.kind == "c" or self.blas is not None else 3
+        self.fused = False
+        self.partial, self.wide = self.lanes, 0  # lanes of sums of runs, and vectors; 0: any
 
     def text(self) -> str:
         self._dot()
@@ -59,16 +61,21 @@ class Products(Matrices):
         self._gemm()
         return self.module.text()
 
-    def tail(self, f: LLVMFunction, count: Value) -> Lanes:
+    def numbers(self, f: LLVMFunction, lanes: int = 1) -> Numbers:
+        """Arithmetic on elements."""
+        return Numbers(f, self.dtype, lanes, self.fused)
+
+    def tail(self, f: LLVMFunction, count: Value, lanes: int = 0) -> Lanes:
         """The first ``count`` lanes."""
-        numbers = vector_literal("i64", range(self.lanes))
-        return Lanes(self.lanes, f.icmp("slt", numbers, f.splat(count, self.lanes)))
+        lanes = lanes or self.lanes
+        numbers = vector_literal("i64", range(lanes))
+        return Lanes(lanes, f.icmp("slt", numbers, f.splat(count, lanes)))
 
     # ------------------------------------------------------------------ vectors
 
     def _dot(self) -> None:
         f, p = self.function(f"npc.dot.{self.dtype.name}", "n X dx Y dy Out", internal=False)
-        one = Numbers(f, self.dtype)
+        one = self.numbers(f)
         if self.blas is not None and self.blas.has_dot(self.dtype):
             fits = f.binary("and", *(f.icmp("slt", i64(0), p[d]) for d in ("dx", "dy")))
             fits = f.binary("and", fits, f.icmp("slt", i64(1), p["n"]))
@@ -83,7 +90,7 @@ class Products(Matrices):
         self._finish_dot(f, p, self._dot_loop(f, p, one))
 
     def _finish_dot(self, f: LLVMFunction, p: dict[str, Value], total: Parts) -> None:
-        Numbers(f, self.dtype).store(total, p["Out"], Lanes(1))
+        self.numbers(f).store(total, p["Out"], Lanes(1))
         f.do("ret void")
 
     def _dot_loop(self, f: LLVMFunction, p: dict[str, Value], numbers: Numbers) -> Parts:
@@ -93,44 +100,46 @@ class Products(Matrices):
                 numbers.load(self.at(f, p[x], (running.index, p[d])), i64(1), Lanes(1))
                 for x, d in (("X", "dx"), ("Y", "dy"))
             )
-            running.next = list(numbers.madd(a, b, tuple(running.carried)))
+            running.next[:] = list(numbers.madd(a, b, tuple(running.carried)))
         return tuple(running.results)
 
-    def _run(self, f: LLVMFunction, n: Value, rows: Sequence[Value], y: Value) -> list[Parts]:
-        """The sums of several runs of elements times another run."""
-        numbers = Numbers(f, self.dtype, self.lanes)
-        wide = 1 if len(rows) > 1 else 4  # vectors at once
+    def _run(self, f: LLVMFunction, n: Value, rows: Sequence[Value], y: Value,
+             steps: tuple[Value, Value] = (i64(1), i64(1))) -> list[Parts]:
+        """The sums of several runs of elements times another run; ``steps`` of both kinds."""
+        numbers = self.numbers(f, self.partial)
+        wide = self.wide or (1 if len(rows) > 1 else 4)  # vectors at once
         parts, sums = len(numbers.zero), len(rows) * wide
         totals = list(numbers.zero) * sums
         done = i64(0)
         for vectors in dict.fromkeys((wide, 1)):
-            stride = vectors * self.lanes
+            stride = vectors * self.partial
             whole = f.binary("and", n, i64(-stride))
             with f.loop(done, whole, stride, totals) as running:
                 for v in range(vectors):
-                    index = f.binary("add", running.index, i64(v * self.lanes))
-                    b = numbers.load(self.at(f, y, (index, i64(1))), i64(1), Lanes(self.lanes))
+                    index = f.binary("add", running.index, i64(v * self.partial))
+                    b = numbers.load(self.at(f, y, (index, steps[1])), steps[1],
+                                     Lanes(self.partial))
                     for r, row in enumerate(rows):
-                        a = numbers.load(self.at(f, row, (index, i64(1))), i64(1),
-                                         Lanes(self.lanes))
+                        a = numbers.load(self.at(f, row, (index, steps[0])), steps[0],
+                                         Lanes(self.partial))
                         mine = slice(parts * (r * wide + v), parts * (r * wide + v + 1))
                         running.next[mine] = numbers.madd(a, b, tuple(running.carried[mine]))
             totals, done = running.results, whole
-        return self._run_tail(f, n, done, rows, y, totals)
+        return self._run_tail(f, n, done, rows, y, totals, steps)
 
     def _run_tail(self, f: LLVMFunction, n: Value, done: Value, rows: Sequence[Value], y: Value,
-                  totals: list[Value]) -> list[Parts]:
-        numbers = Numbers(f, self.dtype, self.lanes)
+                  totals: list[Value], steps: tuple[Value, Value]) -> list[Parts]:
+        numbers = self.numbers(f, self.partial)
         parts = len(numbers.zero)
         before, some, after = f.block, f.name_for("tail"), f.name_for("after")
         f.branch(f.icmp("slt", done, n), some, after)
         f.label(some)
-        lanes = self.tail(f, f.binary("sub", n, done))
-        b = self._zeroed(f, numbers, self.at(f, y, (done, i64(1))), lanes)
+        lanes = self.tail(f, f.binary("sub", n, done), self.partial)
+        b = self._zeroed(f, numbers, self.at(f, y, (done, steps[1])), steps[1], lanes)
         last = list(totals)
         wide = len(totals) // (parts * len(rows))
         for r, row in enumerate(rows):
-            a = self._zeroed(f, numbers, self.at(f, row, (done, i64(1))), lanes)
+            a = self._zeroed(f, numbers, self.at(f, row, (done, steps[0])), steps[0], lanes)
             mine = slice(parts * r * wide, parts * (r * wide + 1))
             last[mine] = numbers.madd(a, b, tuple(totals[mine]))
         end = f.block
@@ -148,10 +157,11 @@ class Products(Matrices):
             found.append(numbers.joined(many[0]))
         return found
 
-    def _zeroed(self, f: LLVMFunction, numbers: Numbers, pointer: Value, lanes: Lanes) -> Parts:
+    def _zeroed(self, f: LLVMFunction, numbers: Numbers, pointer: Value, step: Value,
+                lanes: Lanes) -> Parts:
         """Elements, and 0 in the lanes that don't count."""
         assert lanes.mask is not None
-        found = numbers.load(pointer, i64(1), lanes)
+        found = numbers.load(pointer, step, lanes)
         return tuple([f.select(lanes.mask, v, z) for v, z in zip(found, numbers.zero)])
 
     # ------------------------------------------------------------------ matrix by vector
@@ -159,7 +169,7 @@ class Products(Matrices):
     def _rows(self) -> None:
         """Rows that are runs, times a run: four at a time share its loads."""
         f, p = self.function("rows", "m k A ra X C rc")
-        one = Numbers(f, self.dtype)
+        one = self.numbers(f)
         whole = f.binary("and", p["m"], i64(-ROWS))
         for start, stop, count in ((i64(0), whole, ROWS), (whole, p["m"], 1)):
             with f.loop(start, stop, count) as running:
@@ -184,7 +194,7 @@ class Products(Matrices):
 
     def _tile(self, f: LLVMFunction, p: dict[str, Value], rows: list[Value],
               lanes: list[Lanes]) -> None:
-        numbers = Numbers(f, self.dtype, self.lanes)
+        numbers = self.numbers(f, self.lanes)
         parts = len(numbers.zero)
         starts = [self.at(f, p["A"], (row, p["ra"])) for row in rows]
         sums = list(numbers.zero) * (len(rows) * len(lanes))
@@ -247,10 +257,14 @@ class Products(Matrices):
             with f.when(f.binary("and", f.icmp("sle", p["least"], p["k"]), size)):
                 self._library(f, p)
                 self.leave(f)
+        self._matrices(f, p)
+        f.do("ret void")
+
+    def _matrices(self, f: LLVMFunction, p: dict[str, Value]) -> None:
+        """A product that is not the library's."""
         right = [p[name] for name in ("k", "n", "B", "rb", "cb")]
         self._with_runs(f, p, right, lambda b, rb: f.run_here(
             "small", p["m"], p["n"], p["k"], p["A"], p["ra"], p["ca"], b, rb, p["C"], p["rc"]))
-        f.do("ret void")
 
     def _vector(
         self,
@@ -289,7 +303,7 @@ class Products(Matrices):
     def _sum(self) -> None:
         """A dot product by a loop that adds one by one."""
         f, p = self.function("sum", "n X dx Y dy Out")
-        self._finish_dot(f, p, self._dot_loop(f, p, Numbers(f, self.dtype)))
+        self._finish_dot(f, p, self._dot_loop(f, p, self.numbers(f)))
 
     def _slow(self) -> None:
         """Element by element, where there is no memory for copies."""
@@ -355,7 +369,7 @@ class Products(Matrices):
 
     def _mirror(self, f: LLVMFunction, n: Value, c: Value, rc: Value) -> None:
         """What is above the diagonal, below it."""
-        numbers = Numbers(f, self.dtype)
+        numbers = self.numbers(f)
         with f.loop(i64(0), n) as outer:
             i = outer.index
             with f.loop(f.binary("add", i, i64(1)), n) as inner:
@@ -414,8 +428,3 @@ def _runs(f: LLVMFunction, unit: Value, stride: Value, length: Value) -> Value:
     """Whether lines of a length are runs that don't overlap."""
     apart = f.icmp("sle", f.intrinsic("smax", length, i64(1)), stride)
     return f.binary("and", f.icmp("eq", unit, i64(1)), apart)
-
-
-def text(dtype: np.dtype, target: Target, blas: Blas | None) -> str:
-    """The module of one dtype."""
-    return Products(dtype, target, blas).text()

@@ -1,0 +1,63 @@
+"""Prints one sum of the bits of each function in mode ``"portable"``: :mod:`.test_portable`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from npcompile import jit
+
+
+def numbers(dtype: str, *shape: int) -> Any:
+    rng = np.random.default_rng(sum(shape))
+    a = rng.standard_normal(shape)
+    return (a + 1j * rng.standard_normal(shape) if dtype in "DF" else a).astype(dtype)
+
+
+def products() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
+    """Products of every way to compute them: functions and operands."""
+    found: dict[str, tuple[Callable[..., Any], list[Any]]] = {}
+    for dtype in "dfDF":
+        for m, k, n in ((5, 7, 3), (64, 64, 64), (130, 500, 77), (200, 1000, 50)):
+            a, b = numbers(dtype, m, k), numbers(dtype, k, n)
+            found[f"matmul {dtype} {m}"] = (lambda a, b: a @ b), [a, b]
+        a, x = numbers(dtype, 300, 517), numbers(dtype, 517)
+        found[f"matrix by vector {dtype}"] = (lambda a, x: a @ x), [a, x]
+        found[f"vector by matrix {dtype}"] = (lambda a, x: x @ a.T), [a, x]
+        found[f"dot {dtype}"] = (lambda a, x: np.dot(a[3], x)), [a, x]
+        found[f"inner {dtype}"] = (lambda a, x: np.inner(a, a[:9])), [a, x]
+        found[f"times its transpose {dtype}"] = (lambda a, x: a.T @ a), [a, x]
+        found[f"einsum {dtype}"] = (lambda a, x: np.einsum("ij,kj->ik", a, a[:50])), [a, x]
+    return found
+
+
+def sums(found: dict[str, tuple[Callable[..., Any], list[Any]]]) -> dict[str, str]:
+    """Of the results of each function on operands in C order; all other orders, and batches, must
+    give the same."""
+    told = {}
+    for name, (function, operands) in found.items():
+        compiled = jit(function, deterministic="portable", fullgraph=True)
+        bits = {hashlib.sha256(b"".join(
+            np.ascontiguousarray(x).tobytes() for x in _several(compiled(*arrays)))).hexdigest()
+            for arrays in _laid_out(operands)}
+        assert len(bits) == 1, name
+        told[name] = bits.pop()
+    return told
+
+
+def _several(found: Any) -> tuple[Any, ...]:
+    return tuple(found) if isinstance(found, tuple) else (found,)
+
+
+def _laid_out(operands: list[Any]) -> list[list[Any]]:
+    wide = [np.repeat(x, 2, axis=-1)[..., ::2] for x in operands]
+    return [operands, [np.asfortranarray(x) for x in operands], wide,
+            [np.ascontiguousarray(x[::-1])[::-1] for x in operands]]
+
+
+if __name__ == "__main__":
+    for name, told in sums(products()).items():
+        print(f"{name}: {told}")
