@@ -132,9 +132,12 @@ def types() -> frozenset[str]:
 
 
 def files_that_know_types() -> int:
-    """Pairs of a module and a class of traced values that it names without defining it."""
+    """Pairs of a module and a class of traced values that it names without defining it; the types'
+    own room is left out, whose modules are the classes' owners."""
     found = 0
     for name in modules():
+        if name.startswith("npcompile.python."):
+            continue
         own = {node.name for node in nodes(name, False) if isinstance(node, ast.ClassDef)}
         named = {alias.name for node in nodes(name, False) if isinstance(node, ast.ImportFrom)
                  and (node.module or "").startswith("npcompile.python") for alias in node.names}
@@ -222,9 +225,9 @@ FIGURES = (
     Figure("modules in the largest import cycle", lambda: largest_cycle(False), 5, 6),
     Figure("the same with imports for types", lambda: largest_cycle(True), 52, 10),
     Figure("import cycles", lambda: len(cycles(False)), 4, 4),
-    Figure(f"modules that import more than {FAN_OUT}", many_imports, 26, 0),
+    Figure(f"modules that import more than {FAN_OUT}", many_imports, 27, 0),
     Figure("modules beside classes of traced values that they name", files_that_know_types, 183, 0),
-    Figure("attributes written from outside", attributes_written_elsewhere, 250, 0),
+    Figure("attributes written from outside", attributes_written_elsewhere, 264, 0),
     Figure("modules that x * 2 + 1 imports", lambda: len(woken()), 276, 110),
     Figure("their lines", lines_woken, 53_500, 25_000),
     Figure("modules directly in tests/", flat_tests, 3, 12),

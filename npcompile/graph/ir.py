@@ -65,7 +65,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from struct import pack
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -440,6 +440,14 @@ class OneOf:
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:
         return cls(*items)
+
+
+class BoundMethod:
+    """The kind of an :class:`Items` that is a function bound to its first argument."""
+
+    @classmethod
+    def _make(cls, items: Iterable[Any]) -> Any:
+        return MethodType(*items)
 
 
 class SharedCell:

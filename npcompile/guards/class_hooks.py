@@ -11,10 +11,10 @@ from contextlib import suppress
 from inspect import getattr_static
 from os.path import dirname
 from types import FunctionType, GeneratorType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from npcompile.ops.operands import Context
+    from npcompile.core.errors import Refused
 
 _LIBRARIES = frozenset({"numpy", "scipy", "torch", "npcompile", "mpmath", "sympy", "llvmlite"})
 _STANDARD = dirname(sys.modules["os"].__file__ or "")
@@ -151,7 +151,13 @@ def answer(things: Iterable[Any]) -> bool:
     return any(map(own, {id(type(thing)): type(thing) for thing in things}.values()))
 
 
-def ask(ctx: Context, held: Any, what: str) -> None:
+class _Refusing(Protocol):
+    """Something that refuses at the line at hand."""
+
+    def refuse(self, construct: str, reason: str, hint: str = "") -> Refused: ...
+
+
+def ask(ctx: _Refusing, held: Any, what: str) -> None:
     """Refuses to ask an object of such a class now."""
     if own(type(held)):
         raise ctx.refuse(what, f"a {type(held).__name__} answers by code of its class")

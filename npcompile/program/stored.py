@@ -13,10 +13,14 @@ from npcompile.program.ir import ItemsResult, Result
 MORE = "[]"
 
 
+class Removed:
+    """Stands for the value of an item that a dictionary loses."""
+
+
 class Stored:
     """As the kind of a result: the first item, when objects have got their attributes: the others
-    are an object, a name and a value in turn, or a container, a tuple of its key and an item, or a
-    list, :data:`MORE` and the items it gets."""
+    are an object, a name and a value in turn, or a container, a tuple of its key and an item or
+    :class:`Removed`, or a list, :data:`MORE` and the items it gets."""
 
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:
@@ -24,6 +28,8 @@ class Stored:
         for thing, name, value in zip(rest[::3], rest[1::3], rest[2::3]):
             if name == MORE:
                 thing.extend(value)
+            elif value is Removed:
+                del thing[name[0]]
             elif type(name) is tuple:
                 thing[name[0]] = value
             else:

@@ -24,6 +24,7 @@ from npcompile.graph.types import PY_BOOL
 from npcompile.guards.class_hooks import answer
 from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
+from npcompile.python import dictionary
 from npcompile.python.polyfills.containers import DefaultDict, HashedSet, Queue, scattered, whole
 from npcompile.python.values import (
     NONE,
@@ -49,7 +50,6 @@ from npcompile.tracing import (
     attributes,
     containers,
     device_arrays,
-    dicts,
     iteration,
     operator_methods,
     operators,
@@ -320,7 +320,7 @@ def _dict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         return NULL
     found: dict[Any, Value] = {}
     if args and python_class(args[0]) is dict:
-        found.update(dicts.mapping(t, args[0]))
+        found.update(dictionary.mapping(t, args[0]))
     elif args:
         for pair in iteration.items(t, args[0]):
             parts = iteration.items(t, pair)

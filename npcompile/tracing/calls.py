@@ -17,6 +17,7 @@ from npcompile.guards.sources import Attribute, Default, Source
 from npcompile.ops.arguments import FOLLOWED
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import Op, resolve
+from npcompile.python import registry
 from npcompile.python.values import (
     NULL,
     UNBOUND,
@@ -92,6 +93,9 @@ def _call_object(
         found = special(t, args, kwargs)
         if found is not NULL:
             return found
+    found = registry.method(t, held, args, kwargs)
+    if found is not NULL:
+        return found
     if executable(t, held, args, kwargs):
         known = [t.known(v)[1] for v in args]
         return t.executed(held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
@@ -323,14 +327,14 @@ def _rest(
 
 def call_for(
     t: Tracer, given: tuple[Value, ...], function: Value, args: tuple[Value, ...],
-    kwargs: dict[str, Value], plain: bool,
-) -> None:
-    """Calls a function whose result is dropped: of a whole instruction that is ``plain``, what is
-    ``given`` goes on the stack."""
+    kwargs: dict[str, Value], plain: bool, drops: bool = True,
+) -> Value:
+    """Calls a function for an instruction that is ``plain`` and puts ``given`` on the stack; the
+    result is dropped, or goes on top."""
     frame, before = t.frame, t.given.get(t.frame)
-    t.given[frame] = given
+    t.given[frame] = (given, drops)
     try:
-        call(t, function, args, kwargs, plain)
+        return call(t, function, args, kwargs, plain)
     finally:
         del t.given[frame]
         if before is not None:

@@ -9,6 +9,7 @@ from npcompile.core.records import replace
 from npcompile.frontend.bytecode import VERSION, Instruction
 from npcompile.guards.class_hooks import answer
 from npcompile.ops import foreign
+from npcompile.python import dictionary
 from npcompile.python.values import (
     NONE,
     NULL,
@@ -24,7 +25,6 @@ from npcompile.python.values import (
 from npcompile.tracing import (
     attributes,
     containers,
-    dicts,
     external_calls,
     iteration,
     super_attributes,
@@ -91,7 +91,7 @@ def map_add(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("DICT_UPDATE", "DICT_MERGE")
 def dict_update(t: Tracer, frame: Frame, i: Instruction) -> None:
-    more = dicts.mapping(t, pop(frame))
+    more = dictionary.mapping(t, pop(frame))
     target = frame.state.stack[-i.arg]
     assert isinstance(target, HeapObject)
     if is_model(target):
@@ -221,7 +221,7 @@ def make_function(t: Tracer, frame: Frame, i: Instruction) -> None:
     push(frame, Function(
         code, frame.space, frame.owner, code.co_qualname,
         iteration.items(t, defaults) if defaults is not None else (),
-        dicts.mapping(t, named) if named is not None else {},
+        dictionary.mapping(t, named) if named is not None else {},
         iteration.items(t, closure) if closure is not None else (),
         iteration.items(t, annotations) if annotations is not None else (),
     ))
@@ -232,7 +232,7 @@ def set_function_attribute(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, made = take(frame, 2)
     assert isinstance(made, Function)
     if i.arg == 2:
-        made = replace(made, keyword_defaults=dicts.mapping(t, value))
+        made = replace(made, keyword_defaults=dictionary.mapping(t, value))
     else:
         name = {1: "defaults", 4: "annotations", 8: "closure"}[i.arg]
         made = replace(made, **{name: iteration.items(t, value)})
@@ -267,7 +267,7 @@ def call_kw(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 @on("CALL_FUNCTION_EX")
 def call_function_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
-    keywords = dicts.mapping(t, pop(frame)) if i.arg & 1 else {}
+    keywords = dictionary.mapping(t, pop(frame)) if i.arg & 1 else {}
     args = iteration.items(t, pop(frame))
     function, null = reversed(take(frame, 2))
     if function is NULL:

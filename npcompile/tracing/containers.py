@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import replace
 from npcompile.graph.ir import Node
-from npcompile.guards.class_hooks import answer, ask
 from npcompile.ops import foreign, indexing, slices
-from npcompile.ops.operands import ArrayRef, same_elements
+from npcompile.ops.operands import ArrayRef, Tensor, same_elements
+from npcompile.python import dictionary
+from npcompile.python.polyfills.containers import Model
+from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.registry import register, view
 from npcompile.python.values import (
-    FALSE,
     NONE,
     HeapObject,
     Iterator,
@@ -25,35 +28,24 @@ from npcompile.python.values import (
     Vector,
     boolean,
     described,
-    is_model,
-    python_class,
 )
 from npcompile.tracing import (
     device_arrays,
-    dict_lookups,
-    dicts,
     external,
     external_calls,
     flat_iterators,
     iteration,
     tensor_values,
-    texts,
     traced_containers,
     vectors,
 )
 from npcompile.tracing.inputs import LONGEST
-from npcompile.tracing.item_types import is_key, item_type
 from npcompile.tracing.polyfills import consumers
 from npcompile.tracing.references import once
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-
-CHOSEN = 32  #: items of a tuple that an index of the run's chooses from
-
-#: objects whose length and truth stay what they are
-LASTING = (str, bytes, tuple, range, frozenset, bool, int, float, complex, np.generic, np.dtype)
 
 
 def items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
@@ -114,85 +106,9 @@ def _at(t: Tracer, items: tuple[Value, ...], key: Value, kind: type) -> Value:
         raise Unreachable from None
 
 
-def _is_tuple(key: Value) -> bool:
-    return (isinstance(key, Sequence) and key.kind is tuple) or (
-        isinstance(key, Static) and isinstance(key.value, tuple)
-    )
-
-
-def _in_tuple(
-    t: Tracer, items: tuple[Value, ...], key: Value, kind: type = tuple
-) -> Value:
-    """An item, or a slice, of a tuple: chosen by the run where it finds the index."""
-    try:
-        index = t.static(key, "an index of a list or tuple")
-    except Refused:
-        if not isinstance(key, Node) or not 0 < len(items) <= CHOSEN:
-            raise
-        return vectors.choose(t, items, key)
-    return _at(t, items, Static(index), tuple if hasattr(kind, "_fields") else kind)
-
-
 def getitem(t: Tracer, container: Value, key: Value) -> Value:
     """``container[key]``."""
-    match container:
-        case ArrayRef():
-            return t.operate(indexing.getitem, container, device_arrays.viewing(t, key))
-        case Iterator("flat"):
-            return flat_iterators.getitem(t, container, key)
-        case Sequence() if tensor_values.is_tensor(container):
-            return tensor_values.getitem(t, container, key)
-        case Sequence() if texts.is_text(container):
-            return texts.getitem(t, container, key)
-        case Sequence(items, kind):
-            return _in_tuple(t, items, key, kind)
-        case HeapObject() if container.kind is list:
-            return _in_list(t, container, key)
-        case HeapObject() if container.kind is dict:
-            return _in_dict(t, container, t.heap[container], key)
-        case Static(held, source) if source is not None and type(held) is list:
-            return _from_outside(t, container, key)
-        case Static(held, source) if source is not None and type(held) is dict:
-            return _in_dict(t, container, None, key)
-        case Static(held) if type(held) is tuple:
-            return _in_tuple(t, tuple(map(t.value, held)), key)
-        case Static(held) if isinstance(held, (str, bytes, tuple, range)):
-            return _in_constant(t, container, held, key)
-        case Static(held) if isinstance(held, foreign.INDEX_TRICKS):
-            made = external_calls.call(t, foreign.indexed, (container, key), {}, plain=True)
-            assert made is not None
-            return made
-        case Static(held) if isinstance(held, type(np.s_)):
-            return key if not held.maketuple or _is_tuple(key) else Sequence((key,))
-    raise t.refuse("subscript", f"of {described(container)} is left to Python")
-
-
-def _in_dict(t: Tracer, container: Value, held: Any, key: Value) -> Value:
-    """An item of a dictionary."""
-    try:
-        name = t.static(key, "a dictionary's key")
-    except Refused:
-        return dict_lookups.get(t, dicts.mapping(t, container), key)
-    if not (dicts.has(t, container, name) if isinstance(container, Static) else name in held):
-        raise Unreachable
-    found: Value = dicts.item(t, container, name) if isinstance(container, Static) else held[name]
-    return found
-
-
-def _in_constant(t: Tracer, container: Static, held: Any, key: Value) -> Value:
-    """An item, or a slice, of a string or range."""
-    ask(t, held, "subscript")
-    if not t.known(key)[0]:
-        t.inputs.wants_text(container)
-    try:
-        return t.value(held[t.static(key, "an index")])
-    except (IndexError, TypeError):
-        raise Unreachable from None
-    except Refused:
-        found = texts.of_constant(t, held, key) if type(held) in (str, bytes) else None
-        if found is None:
-            raise
-        return found
+    return view(t, container).getitem(key)
 
 
 def _from_outside(t: Tracer, container: Static, key: Value) -> Value:
@@ -243,52 +159,20 @@ def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bo
     return isinstance(target, ArrayRef) and same_elements(target, value)
 
 
-def _holds(t: Tracer, container: Value, key: Value, value: ArrayRef) -> bool:
-    """Whether a value is the very array that a list or dictionary from outside holds there."""
-    if not isinstance(container, Static) or isinstance(key, (Slice, Node)):
-        return False
-    kind = type(container.value)
-    there = kind is list or (kind is dict and dicts.has(t, container, t.static(key, "a key")))
-    return there and getitem(t, container, key) is value
-
-
 def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     """``container[key] = value``."""
-    if is_model(container):
-        traced_containers.special(t, container, "__setitem__", key, value)
-        return
-    if tensor_values.is_tensor(container):
-        tensor_values.setitem(t, container, key, value)
-        return
-    if isinstance(container, ArrayRef):
-        if not _onto_itself(t, container, key, value):
-            t.operate(indexing.setitem, container, key, vectors.beside(t, value, container))
-        return
-    if isinstance(value, ArrayRef) and _holds(t, container, key, value):
-        return  # what ``container[key] += b`` assigns in the end
-    if isinstance(container, Iterator) and container.kind == "flat":
-        flat_iterators.setitem(t, container, key, value)
-        return
-    held = t.heap.get(container) if isinstance(container, HeapObject) else None
-    if isinstance(container, HeapObject) and container.borrowed and not isinstance(key, Slice):
+    view(t, container).setitem(key, value)
+
+
+def _set_in_list(t: Tracer, container: HeapObject, key: Value, value: Value) -> None:
+    """``container[key] = value`` of a list that the program made."""
+    held = t.heap[container]
+    if container.borrowed and not isinstance(key, Slice):
         t.requests.writable_line(container)
         if isinstance(held, Vector):
             vectors.setitem(t, container, held, key, value)
             return
-    if _put_outside(t, container, key, value):
-        return
     obj = own(t, container)
-    if obj.kind is dict:
-        try:
-            name = t.static(key, "a dictionary's key")
-        except Refused:
-            if traced_containers.wanted(t, obj, key, value):
-                raise
-            t.heap[obj] = dict_lookups.replaced(t, t.heap[obj], key, value)
-            return
-        t.heap[obj] = {**t.heap[obj], name: value}
-        return
-    held = t.heap[obj]
     if isinstance(held, Vector):
         if isinstance(key, Slice):
             t.heap[obj] = vectors.replaced(t, obj, held, t.operand(key), value)
@@ -304,151 +188,54 @@ def setitem(t: Tracer, container: Value, key: Value, value: Value) -> None:
     t.heap[obj] = tuple(items)
 
 
-def _put_outside(t: Tracer, container: Value, key: Value, value: Value) -> bool:
-    """``container[key] = value``, if it is a list or dictionary from outside."""
-    if not isinstance(container, Static) or type(container.value) not in (list, dict):
-        return False
-    return t.effects.put(container, t.static(key, "a key"), value)
+def _set_outside(t: Tracer, container: Static, key: Value, value: Value) -> None:
+    """``container[key] = value`` of a list from outside."""
+    if isinstance(value, ArrayRef) and not isinstance(key, (Slice, Node)) and (
+        getitem(t, container, key) is value
+    ):
+        return  # what ``container[key] += b`` assigns in the end
+    if not t.effects.put(container, t.static(key, "a key"), value):
+        own(t, container)
 
 
 def delitem(t: Tracer, container: Value, key: Value) -> None:
     """``del container[key]``."""
-    if is_model(container):
-        traced_containers.special(t, container, "__delitem__", key)
-        return
-    obj = own(t, container)
-    if isinstance(t.heap[obj], Vector):
-        _pop(t, obj, key)
-        return
-    contents = dict(t.heap[obj]) if obj.kind is dict else list(t.heap[obj])
-    try:
-        del contents[t.static(key, "a key")]
-    except (IndexError, KeyError, TypeError):
-        raise Unreachable from None
-    t.heap[obj] = contents if obj.kind is dict else tuple(contents)
-
-
-def own(t: Tracer, value: Value) -> HeapObject:
-    """A list or dictionary that the program made and may change."""
-    if isinstance(value, HeapObject) and value.kind in (list, dict):
-        if value.borrowed:
-            raise t.refuse("list", "in a list of a length that only the run knows is changed")
-        t.generators.changes(value)
-        return value
-    if isinstance(value, Static) and type(value.value) in (list, dict):
-        name = type(value.value).__name__
-        raise t.refuse(name, "comes from outside and would be changed")
-    raise t.refuse("change", f"of {described(value)} is left to Python")
+    view(t, container).delitem(key)
 
 
 def contains(t: Tracer, container: Value, item: Value) -> Value:
     """``item in container``: TRUE, FALSE or a traced bool."""
-    if is_model(container):
-        return traced_containers.special(t, container, "__contains__", item)
-    if isinstance(container, HeapObject) and isinstance(t.heap[container], Vector):
-        return consumers.follow(t, consumers.held, container, item)
-    found = texts.contained(t, container, item)
-    if found is not None:
-        return found
-    try:
-        return _held(t, container, item)
-    except Refused:
-        keys = _constants(t, container)
-        if keys is None:
-            raise
-        if not keys and is_key(item_type(t, item)):
-            return FALSE
-        return dict_lookups.place(t, keys, item).found(t)
+    return view(t, container).contains(item)
 
 
-def _constants(t: Tracer, container: Value) -> list[Any] | None:
-    """The items of a container, or the keys of a dictionary, if all are known while tracing."""
-    held = container.value if isinstance(container, Static) else None
-    if type(held) is frozenset:
-        return list(held)
-    if python_class(container) is dict:
-        return dicts.keys(t, container)
-    if python_class(container) in (tuple, list) and not tensor_values.is_tensor(container):
-        found = [t.known(item) for item in iteration.items(t, container)]
-        return [item for _, item in found] if all(known for known, _ in found) else None
-    return None
+def count(t: Tracer, value: Value) -> Value | None:
+    """``len(value)``; None if it is none of ours."""
+    return view(t, value).length()
 
 
-def _held(t: Tracer, container: Value, item: Value) -> Value:
-    """``item in container``, where it is no string."""
-    if python_class(container) not in (tuple, list) or tensor_values.is_tensor(container):
-        return boolean(_contains(t, container, item))
-    items = iteration.items(t, container)
-    if all(isinstance(x, Static) or t.known(x)[0] for x in (item, *items)):
-        return boolean(t.static(item, "in") in [t.static(x, "in") for x in items])
-    if not all(isinstance(x, (Node, Static)) for x in (item, *items)):
-        raise t.refuse("in", "depends on data that only the run knows")
-    return consumers.follow(t, consumers.held, Sequence(items), item)
+def own(t: Tracer, value: Value) -> HeapObject:
+    """A list that the program made and may change."""
+    if isinstance(value, HeapObject) and value.kind is list:
+        if value.borrowed:
+            raise t.refuse("list", "in a list of a length that only the run knows is changed")
+        t.generators.changes(value)
+        return value
+    if isinstance(value, Static) and type(value.value) is list:
+        raise t.refuse("list", "comes from outside and would be changed")
+    raise t.refuse("change", f"of {described(value)} is left to Python")
 
 
-def _contains(t: Tracer, container: Value, item: Value) -> bool:
-    """``item in container`` of anything but tuples and lists."""
-    if isinstance(container, Static) and type(container.value) is dict:
-        return t.static(item, "in") in dicts.keys(t, container)
-    if isinstance(container, HeapObject) and container.kind is dict:
-        return t.static(item, "in") in t.heap[container]
-    if isinstance(container, (ArrayRef, Node)) or tensor_values.is_tensor(container):
-        raise t.refuse("in", "of an array is left to Python")
-    if isinstance(container, Static) and isinstance(container.value, (str, bytes, frozenset)):
-        ask(t, container.value, "in")
-        if isinstance(container.value, frozenset) and answer(container.value):
-            raise t.refuse("in", "a set of objects that answer by code of their classes")
-        try:
-            return t.static(item, "in") in container.value
-        except (TypeError, ValueError):
-            raise Unreachable from None
-    if isinstance(container, Iterator):
-        return _in_view(t, container, item)
-    return t.static(item, "in") in [
-        t.static(x, "in") for x in iteration.items(t, container)
-    ]
-
-
-def _in_view(t: Tracer, view: Iterator, item: Value) -> bool:
-    """``item in view`` of a dictionary; an iterator would be run to the item."""
-    if view.itself and view.kind == "keys":
-        return _contains(t, view.over[0], item)
-    shown = iteration.remaining(t, view) if view.itself else None
-    if shown is None:
+def in_view(t: Tracer, shown: Iterator, item: Value) -> Value:
+    """``item in shown``, a view of a dictionary; an iterator would be run to the item."""
+    if shown.itself and shown.kind == "keys":
+        return contains(t, shown.over[0], item)
+    rest = iteration.remaining(t, shown) if shown.itself else None
+    if rest is None:
         raise t.refuse("in", "of an iterator is left to Python")
     wanted = t.static(item, "in")
     if not isinstance(wanted, (str, bytes, int, float, complex)):  # keys have a hash
         raise t.refuse("in", "of a view, for what is no number or string, is left to Python")
-    return wanted in [t.static(x, "in") for x in shown]
-
-
-def count(t: Tracer, value: Value) -> Value | None:
-    """``len(value)`` of anything but an array; None if it is none of ours."""
-    match value:
-        case Sequence() if tensor_values.is_tensor(value):
-            return count(t, tensor_values.array(value))
-        case Sequence() if texts.is_text(value):
-            return texts.length(t, value)
-        case Sequence(items):
-            return Static(len(items))
-        case HeapObject() if isinstance(t.heap[value], Vector):
-            length: Node = t.heap[value].length
-            return length
-        case HeapObject() if value.kind in (list, dict):
-            return Static(len(t.heap[value]))
-        case Static(held, source) if source is not None and type(held) in (list, dict):
-            return Static(dicts.size(t, value))
-        case Static(held, source) if hasattr(held, "__len__"):
-            ask(t, held, "len")
-            if source is not None and not isinstance(held, LASTING):
-                raise t.refuse("len", f"of a {type(held).__name__} that may change")
-            return Static(len(held))
-        case Iterator(kind) if kind in ("static", *iteration.VIEWS) and value.token is None:
-            known = iteration.length(t, value)
-            return None if known is None else Static(known)
-        case ArrayRef() if value.ndim:
-            return t.builder.size(value.shape[0])
-    return None
+    return boolean(wanted in [t.static(x, "in") for x in rest])
 
 
 # ---------------------------------------------------------------------- methods
@@ -491,19 +278,10 @@ def _insert(t: Tracer, obj: Value, index: Value, value: Value) -> Value:
 def _pop(t: Tracer, obj: Value, *index: Value) -> Value:
     target = own(t, obj)
     contents = t.heap[target]
-    if target.kind is dict:
-        name = t.static(index[0], "a dictionary's key")
-        if name not in contents and len(index) == 2:
-            return index[1]
-        if name not in contents:
-            raise Unreachable
-        t.heap[target] = {k: v for k, v in contents.items() if k != name}
-        found: Value = contents[name]
-        return found
     if isinstance(contents, Vector):
         found, t.heap[target] = vectors.pop(t, target, contents, *index)
         return found
-    items = list(contents)
+    items = list[Value](contents)
     try:
         found = items.pop(*(t.static(k, "an index of a list") for k in index))
     except IndexError:
@@ -559,67 +337,16 @@ def _clear(t: Tracer, obj: Value) -> Value:
     if isinstance(held, Vector):
         t.heap[target] = vectors.emptied(t, target, held)
         return NONE
-    t.heap[target] = {} if target.kind is dict else ()
+    t.heap[target] = ()
     return NONE
 
 
 def _copy(t: Tracer, container: Value) -> Value:
-    if (isinstance(container, Static) and type(container.value) is list) or (
-        isinstance(container, HeapObject) and container.kind is list
-    ):
-        held = t.heap[container] if isinstance(container, HeapObject) else ()
-        if isinstance(held, Vector):
-            assert isinstance(container, HeapObject)
-            return vectors.copied(t, container, held, 0, vectors.size(t, held))
-        return t.allocate(list, iteration.items(t, container))
-    return t.allocate(dict, dict(dicts.mapping(t, container)))
-
-
-def _get(t: Tracer, container: Value, key: Value, default: Value = NONE) -> Value:
-    try:
-        name = t.static(key, "a dictionary's key")
-    except Refused:
-        return dict_lookups.get(t, dicts.mapping(t, container), key, default)
-    return getitem(t, container, key) if name in dicts.keys(t, container) else default
-
-
-def _view(kind: str) -> Callable[[Tracer, Value], Value]:
-    """``keys``, ``values`` or ``items``."""
-
-    def view(t: Tracer, container: Value) -> Value:
-        if isinstance(container, Static) and container.source is not None:
-            t.inputs.guard_keys(container.source, container.value)
-        return Iterator(kind, (container,), itself=True)
-
-    return view
-
-
-def _update(t: Tracer, obj: Value, *other: Value, **named: Value) -> Value:
-    more = dicts.mapping(t, other[0]) if other else {}
-    if isinstance(obj, Static):
-        for key, value in {**more, **named}.items():
-            setitem(t, obj, Static(key), value)
-        return NONE
-    target = own(t, obj)
-    t.heap[target] = {**t.heap[target], **more, **named}
-    return NONE
-
-
-def _setdefault(t: Tracer, obj: Value, key: Value, default: Value = NONE) -> Value:
-    if isinstance(obj, Static):
-        if not dicts.has(t, obj, t.static(key, "a dictionary's key")):
-            setitem(t, obj, key, default)
-        return getitem(t, obj, key)
-    target = own(t, obj)
-    try:
-        name = t.static(key, "a dictionary's key")
-    except Refused:
-        traced_containers.wanted(t, target, key, default)
-        raise
-    if name not in t.heap[target]:
-        t.heap[target] = {**t.heap[target], name: default}
-    found: Value = t.heap[target][name]
-    return found
+    held = t.heap[container] if isinstance(container, HeapObject) else ()
+    if isinstance(held, Vector):
+        assert isinstance(container, HeapObject)
+        return vectors.copied(t, container, held, 0, vectors.size(t, held))
+    return t.allocate(list, iteration.items(t, container))
 
 
 #: methods by identity of the descriptor on the type
@@ -634,13 +361,234 @@ METHODS: dict[Any, ListMethod] = {
     list.count: _search(consumers.occurrences),
     list.clear: _clear,
     list.copy: _copy,
-    dict.pop: _pop,
-    dict.clear: _clear,
-    dict.copy: _copy,
-    dict.get: _get,
-    dict.keys: _view("keys"),
-    dict.values: _view("values"),
-    dict.items: _view("pairs"),
-    dict.update: _update,
-    dict.setdefault: _setdefault,
 }
+
+
+# ---------------------------------------------------------------------- types whose rules are here
+
+
+@register(list)
+class ListType(PythonType):
+    """A ``list``."""
+
+    t: Tracer
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        return (MadeList if isinstance(value, HeapObject) else ExternalList)(t, value)
+
+    def delitem(self, key: Value) -> None:
+        _pop(self.t, self.value, key)
+
+    def contains(self, item: Value) -> Value:
+        return self.t.lookups.equal_item(iteration.items(self.t, self.value), item)
+
+
+class MadeList(ListType):
+    """A list that the program made."""
+
+    value: HeapObject
+
+    def getitem(self, key: Value) -> Value:
+        return _in_list(self.t, self.value, key)
+
+    def setitem(self, key: Value, value: Value) -> None:
+        _set_in_list(self.t, self.value, key, value)
+
+    def delitem(self, key: Value) -> None:
+        obj = own(self.t, self.value)
+        held = self.t.heap[obj]
+        if isinstance(held, Vector):
+            _pop(self.t, obj, key)
+            return
+        items = list(held)
+        try:
+            del items[self.t.static(key, "a key")]
+        except (IndexError, TypeError):
+            raise Unreachable from None
+        self.t.heap[obj] = tuple(items)
+
+    def contains(self, item: Value) -> Value:
+        if isinstance(self.t.heap[self.value], Vector):
+            return consumers.follow(self.t, consumers.held, self.value, item)
+        return super().contains(item)
+
+    def length(self) -> Value:
+        held = self.t.heap[self.value]
+        return held.length if isinstance(held, Vector) else Static(len(held))
+
+    def iterate(self) -> Iterator:
+        grown = isinstance(self.t.heap[self.value], Vector)
+        return Iterator("grown" if grown else "list", (self.value,))
+
+
+class ExternalList(ListType):
+    """A list that was passed in or is global."""
+
+    value: Static
+
+    def getitem(self, key: Value) -> Value:
+        if self.value.source is None:
+            return super().getitem(key)
+        return _from_outside(self.t, self.value, key)
+
+    def setitem(self, key: Value, value: Value) -> None:
+        _set_outside(self.t, self.value, key, value)
+
+    def delitem(self, key: Value) -> None:
+        own(self.t, self.value)
+
+    def length(self) -> Value | None:
+        if self.value.source is None:
+            return super().length()
+        return Static(dictionary.size(self.t, self.value))
+
+    def iterate(self) -> Iterator:
+        held, source = self.value.value, self.value.source
+        if source is None:
+            return super().iterate()
+        return Iterator("outside", (self.value, *self.t.iterations_outside(held, source)))
+
+
+@register(np.ndarray)
+class ArrayType(PythonType):
+    """An array."""
+
+    t: Tracer
+    value: ArrayRef
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        return (cls if isinstance(value, ArrayRef) else PythonType)(t, value)
+
+    def getitem(self, key: Value) -> Value:
+        return self.t.operate(indexing.getitem, self.value, device_arrays.viewing(self.t, key))
+
+    def setitem(self, key: Value, value: Value) -> None:
+        if not _onto_itself(self.t, self.value, key, value):
+            beside = vectors.beside(self.t, value, self.value)
+            self.t.operate(indexing.setitem, self.value, key, beside)
+
+    def contains(self, item: Value) -> Value:
+        raise self.t.refuse("in", "of an array is left to Python")
+
+    def length(self) -> Value | None:
+        return self.t.builder.size(self.value.shape[0]) if self.value.ndim else None
+
+    def iterate(self) -> Iterator:
+        if not self.value.ndim:
+            return super().iterate()
+        device_arrays.check_iteration(self.t, self.value)
+        return Iterator("array", (self.value,))
+
+
+@register(Tensor)
+class TensorType(PythonType):
+    """A torch tensor."""
+
+    t: Tracer
+    value: Sequence
+
+    def getitem(self, key: Value) -> Value:
+        return tensor_values.getitem(self.t, self.value, key)
+
+    def setitem(self, key: Value, value: Value) -> None:
+        tensor_values.setitem(self.t, self.value, key, value)
+
+    def contains(self, item: Value) -> Value:
+        raise self.t.refuse("in", "of an array is left to Python")
+
+    def length(self) -> Value | None:
+        return count(self.t, tensor_values.array(self.value))
+
+    def iterate(self) -> Iterator:
+        raise self.t.refuse("iteration", "over a tensor is left to Python")
+
+
+@register(np.flatiter)
+class FlatType(PythonType):
+    """``array.flat``"""
+
+    t: Tracer
+    value: Iterator
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        return (cls if isinstance(value, Iterator) else PythonType)(t, value)
+
+    def getitem(self, key: Value) -> Value:
+        return flat_iterators.getitem(self.t, self.value, key)
+
+    def setitem(self, key: Value, value: Value) -> None:
+        flat_iterators.setitem(self.t, self.value, key, value)
+
+    def contains(self, item: Value) -> Value:
+        return in_view(self.t, self.value, item)
+
+    def iterate(self) -> Iterator:
+        return replace(self.value, kind="array", over=self.value.over[:1])
+
+
+@register(Iterator)
+class IteratorType(PythonType):
+    """A position in something, or a range or view of a dictionary."""
+
+    t: Tracer
+    value: Iterator
+
+    def contains(self, item: Value) -> Value:
+        return in_view(self.t, self.value, item)
+
+    def length(self) -> Value | None:
+        sized = self.value.kind in ("static", *iteration.VIEWS) and self.value.token is None
+        known = iteration.length(self.t, self.value) if sized else None
+        return None if known is None else Static(known)
+
+    def iterate(self) -> Iterator:
+        return self.value
+
+
+@register(Model)
+class ModelType(PythonType):
+    """A container whose methods are followed as Python code."""
+
+    t: Tracer
+
+    def setitem(self, key: Value, value: Value) -> None:
+        traced_containers.special(self.t, self.value, "__setitem__", key, value)
+
+    def delitem(self, key: Value) -> None:
+        traced_containers.special(self.t, self.value, "__delitem__", key)
+
+    def contains(self, item: Value) -> Value:
+        return traced_containers.special(self.t, self.value, "__contains__", item)
+
+    def iterate(self) -> Iterator:
+        found = traced_containers.special(self.t, self.value, "__iter__")
+        assert isinstance(found, Iterator)
+        return found
+
+
+@register(*foreign.INDEX_TRICKS)
+class IndexTrickType(PythonType):
+    """``np.r_`` and its like."""
+
+    t: Tracer
+
+    def getitem(self, key: Value) -> Value:
+        args = (self.value, key)
+        made = external_calls.call(self.t, foreign.indexed, args, {}, plain=True)
+        assert made is not None
+        return made
+
+
+@register(type(np.s_))
+class IndexExpressionType(PythonType):
+    """``np.s_`` and ``np.index_exp``."""
+
+    value: Static
+
+    def getitem(self, key: Value) -> Value:
+        single = (isinstance(key, Sequence) and key.kind is tuple) or (
+            isinstance(key, Static) and isinstance(key.value, tuple))
+        return key if not self.value.value.maketuple or single else Sequence((key,))

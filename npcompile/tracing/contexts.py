@@ -1,4 +1,4 @@
-"""``with np.errstate(...)``: what is computed inside does not warn of what is ignored there.
+"""``with``, and ``np.errstate``: what is computed inside does not warn of what is ignored there.
 
 Nodes that are made inside know the categories (by their first letters: divide, over, under,
 invalid) that they need not tell of.  Which are ignored now is part of the state, so that it is
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npcompile.frontend.bytecode import Instruction
+from npcompile.python.protocol import PythonType
+from npcompile.python.registry import register, view
 from npcompile.python.values import NONE, Frame, HeapObject, Method, Static, Value
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.opcodes import on, pop, push
@@ -42,13 +44,23 @@ def _errstate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @on("BEFORE_WITH")
 def before_with(t: Tracer, frame: Frame, i: Instruction) -> None:
-    held = pop(frame)
-    if not isinstance(held, HeapObject) or held.kind is not np.errstate or "before" in t.heap[held]:
-        raise t.refuse("with", "is left to Python")
-    before, more = t.ignored(), t.heap[held]["ignored"].value
-    t.heap[held] = {**t.heap[held], "before": Static(before)}
-    _set(t, "".join(sorted({*before, *more})))
-    push(frame, Method(Static(np.errstate.__exit__), held), NONE)
+    push(frame, *view(t, pop(frame)).enter())
+
+
+@register(np.errstate)
+class ErrorStateType(PythonType):
+    """An ``np.errstate`` that the program made."""
+
+    t: Tracer
+
+    def enter(self) -> tuple[Value, Value]:
+        t, held = self.t, self.value
+        if not isinstance(held, HeapObject) or "before" in t.heap[held]:
+            return super().enter()
+        before, more = t.ignored(), t.heap[held]["ignored"].value
+        t.heap[held] = {**t.heap[held], "before": Static(before)}
+        _set(t, "".join(sorted({*before, *more})))
+        return Method(Static(np.errstate.__exit__), held), NONE
 
 
 @rule(np.errstate.__exit__)

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.errors import Refused
 from npcompile.core.records import record
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT
-from npcompile.python.values import Unreachable, Value, described
-from npcompile.tracing import texts, vectors
+from npcompile.python.values import (
+    FALSE,
+    Sequence,
+    Static,
+    Unreachable,
+    Value,
+    boolean,
+    described,
+)
+from npcompile.tracing import texts, traced_containers, vectors
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.item_types import is_key, item_type
+from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
+    from npcompile.python.values import HeapObject
     from npcompile.tracing.tracer import Tracer
 
 MOST = 64  #: keys of a dictionary that a key of the run's is compared with
@@ -104,3 +115,50 @@ def replaced(
         pair = at.equals(t, k), number, old
         made[name] = t.builder.map("where", pair, number.dtype, origin=number.scalar.origin)
     return made
+
+
+class KeyLookups:
+    """The searches of one trace for keys and items that only the run knows."""
+
+    def __init__(self, t: Tracer) -> None:
+        self.t = t
+
+    def item(self, held: dict[Any, Value], key: Value, default: Value | None = None) -> Value:
+        """``held[key]``, or ``held.get(key, default)``."""
+        return get(self.t, held, key, default)
+
+    def replaced(self, held: dict[Any, Value], key: Value, value: Value) -> dict[Any, Value]:
+        """A dictionary with another number for a key that is there."""
+        return replaced(self.t, held, key, value)
+
+    def wants_table(self, obj: HeapObject, key: Value, value: Value) -> bool:
+        """Whether a dictionary that gets such a key is asked for as a hash table."""
+        return traced_containers.wanted(self.t, obj, key, value)
+
+    def chosen(self, items: tuple[Value, ...], index: Node) -> Value:
+        """The item at an index."""
+        return vectors.choose(self.t, items, index)
+
+    def among(self, keys: list[Any], key: Value) -> Value:
+        """Whether a key is one of known objects."""
+        if not keys and is_key(item_type(self.t, key)):
+            return FALSE
+        return place(self.t, keys, key).found(self.t)
+
+    def equal_item(self, items: tuple[Value, ...], item: Value) -> Value:
+        """Whether a value is equal to one of the items of a list or tuple."""
+        try:
+            return self._equal(items, item)
+        except Refused:
+            found = [self.t.known(x) for x in items]
+            if not all(known for known, _ in found):
+                raise
+            return self.among([x for _, x in found], item)
+
+    def _equal(self, items: tuple[Value, ...], item: Value) -> Value:
+        t = self.t
+        if all(isinstance(x, Static) or t.known(x)[0] for x in (item, *items)):
+            return boolean(t.static(item, "in") in [t.static(x, "in") for x in items])
+        if not all(isinstance(x, (Node, Static)) for x in (item, *items)):
+            raise t.refuse("in", "depends on data that only the run knows")
+        return consumers.follow(t, consumers.held, Sequence(items), item)

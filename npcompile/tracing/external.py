@@ -17,6 +17,7 @@ from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import Scalar, contiguous
 from npcompile.guards.sources import Arg, Attribute, Item, Source
 from npcompile.ops.operands import ArrayRef
+from npcompile.python import dictionary
 from npcompile.python.polyfills.containers import Model
 from npcompile.python.values import (
     Fetched,
@@ -29,7 +30,7 @@ from npcompile.python.values import (
     Value,
     Vector,
 )
-from npcompile.tracing import dicts, item_types, unboxed_lists, vectors
+from npcompile.tracing import item_types, unboxed_lists, vectors
 from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.side_effects import is_plain
 
@@ -56,7 +57,7 @@ def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
         raise t.refuse(source.text(), f"is a list, and lists have more than {MOST} items together",
                        "arrays may have any length")
     t.inputs.guard_length(source, held)
-    return tuple([dicts.item(t, Static(held, source), k) for k in range(len(held))])
+    return tuple([dictionary.item(t, Static(held, source), k) for k in range(len(held))])
 
 
 def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None:
@@ -66,7 +67,7 @@ def item(t: Tracer, held: list[Any], source: Source, index: int) -> Value | None
     if not -len(held) <= index < len(held):
         return None
     t.inputs.guard_length(source, held)
-    return dicts.item(t, Static(held, source), index % len(held))
+    return dictionary.item(t, Static(held, source), index % len(held))
 
 
 def iterations(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.records import record, replace
 from npcompile.ops import indexing
 from npcompile.ops.operands import ArrayRef
+from npcompile.python import dictionary
+from npcompile.python.registry import view
 from npcompile.python.values import (
     HeapObject,
     Iterator,
@@ -15,11 +17,8 @@ from npcompile.python.values import (
     Static,
     Unreachable,
     Value,
-    Vector,
-    described,
-    is_model,
 )
-from npcompile.tracing import device_arrays, dicts, tensor_values, texts, traced_containers
+from npcompile.tracing import tensor_values, texts
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -35,7 +34,7 @@ class IteratorKind:
 
 def begin(t: Tracer, value: Value) -> Iterator:
     """``iter(value)``."""
-    found = _iterator(t, value)
+    found = view(t, value).iterate()
     if found.token is not None:
         if found.token in t.consumed:
             raise t.refuse("iterator", "is run a second time")
@@ -49,52 +48,6 @@ def begin(t: Tracer, value: Value) -> Iterator:
         assert isinstance(obj, HeapObject)
         found = replace(found, over=(obj, t.heap[obj].length))
     return replace(found, nodes=len(t.builder.region.nodes), itself=False, begun=True)
-
-
-def _iterator(t: Tracer, value: Value) -> Iterator:
-    match value:
-        case Iterator("flat"):
-            return replace(value, kind="array", over=value.over[:1])
-        case Iterator():
-            return value
-        case Sequence() if tensor_values.is_tensor(value):
-            raise t.refuse("iteration", "over a tensor is left to Python")
-        case Sequence() if texts.is_text(value):
-            if texts.is_character(value):
-                raise t.refuse("iteration", "over a single character is left to Python")
-            return Iterator("text", (value,))
-        case Sequence(parts):
-            return Iterator("items", parts)
-        case HeapObject() if isinstance(t.heap.get(value), Vector):
-            return Iterator("grown", (value,))
-        case HeapObject() if value.kind is list:
-            return Iterator("list", (value,))
-        case HeapObject() if value.kind is dict:
-            return Iterator("keys", (value,))
-        case HeapObject() if is_model(value):
-            found = traced_containers.special(t, value, "__iter__")
-            assert isinstance(found, Iterator)
-            return found
-        case ArrayRef() if value.ndim:
-            device_arrays.check_iteration(t, value)
-            return Iterator("array", (value,))
-        case Static(held, source) if source is not None and type(held) is list:
-            return Iterator("outside", (value, *t.iterations_outside(held, source)))
-        case Static(held) if type(held) is dict:
-            return Iterator("keys", (value,))
-        case Static(held) if _gives_its_items(type(held)):
-            t.inputs.wants_text(value)
-            return Iterator("static", (value,))
-    raise t.refuse("iteration", f"over {described(value)} is left to Python")
-
-
-def _gives_its_items(kind: type) -> bool:
-    """Whether a loop over a constant gives its items: classes of users may say otherwise."""
-    names = ("__iter__", "__len__", "__getitem__")
-    return any(
-        issubclass(kind, base) and all(getattr(kind, n) is getattr(base, n) for n in names)
-        for base in (tuple, range, str, bytes)
-    )
 
 
 def _items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
@@ -253,7 +206,7 @@ VIEWS: dict[str, Callable[[Any, Value], Value]] = {
 
 
 def _keys(t: Tracer, it: Iterator) -> list[Any]:
-    return dicts.keys(t, it.over[0])
+    return dictionary.keys(t, it.over[0])
 
 
 def _view_length(t: Tracer, it: Iterator) -> int:
@@ -267,8 +220,8 @@ def _view_item(t: Tracer, it: Iterator, k: int) -> Value:
     container, key = it.over[0], _keys(t, it)[k]
     if it.kind == "keys":
         return Static(key)
-    held = dicts.item(t, container, key) if isinstance(container, Static) else (
-        dicts.mapping(t, container)[key])
+    held = dictionary.item(t, container, key) if isinstance(container, Static) else (
+        dictionary.mapping(t, container)[key])
     return VIEWS[it.kind](key, held)
 
 

@@ -19,6 +19,8 @@ from npcompile.guards.sources import is_given
 from npcompile.ops import python
 from npcompile.ops.arguments import NUMBERS
 from npcompile.ops.operands import ArrayRef
+from npcompile.python import dictionary
+from npcompile.python.protocol import LASTING
 from npcompile.python.values import (
     Function,
     HeapObject,
@@ -37,7 +39,6 @@ from npcompile.tracing import (
     containers,
     control,
     device_arrays,
-    dicts,
     iteration,
     object_identity,
     operator_methods,
@@ -349,7 +350,7 @@ def truth(t: Tracer, value: Value) -> Value:
         return called
     match value:
         case Static(held, source) if source is not None and type(held) in (list, dict):
-            return boolean(bool(dicts.size(t, value)))
+            return boolean(bool(dictionary.size(t, value)))
         case Static(held, source) if own(type(held)) & _TRUTH or (
             source is not None and _changes_truth(held)
         ):
@@ -377,7 +378,7 @@ def truth(t: Tracer, value: Value) -> Value:
 def _changes_truth(held: Any) -> bool:
     """Whether an object's truth may be another one at the next call."""
     own = any(hasattr(type(held), name) for name in ("__bool__", "__len__"))
-    return own and not isinstance(held, (*containers.LASTING, type(None)))
+    return own and not isinstance(held, (*LASTING, type(None)))
 
 
 def identity(t: Tracer, left: Value, right: Value) -> Value:

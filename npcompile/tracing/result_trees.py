@@ -36,6 +36,7 @@ from npcompile.python.values import (
     HeapObject,
     Iterator,
     Marker,
+    Method,
     Object,
     Sequence,
     Slice,
@@ -226,8 +227,7 @@ class Trees:
                 raise self.t.refuse("return", "of a list of numbers of Python's and of NumPy's")
             if item_types.holds_objects(contents.item):
                 self.t.aliases.hands_list()
-            found = vectors.shown if self._interrupted else vectors.contents
-            columns = found(self.t, contents)
+            columns = vectors.contents(self.t, contents)
             trees = tuple(map(self.result, columns))
             return Items(ir.Columns, trees, (contents.item,), self._number(obj))
         if isinstance(contents, dict):
@@ -350,14 +350,14 @@ class Trees:
         for name, storage in zip(frame.code.names[first_free:], frame.closure):
             if isinstance(storage, HeapObject):
                 variables.append((name, self._storage(storage)))
-        given = None if innermost else self.t.given.get(frame)
-        held = tuple(map(self._held, (*stack, *(given or ()))))
+        nothing: tuple[tuple[Value, ...], bool] = ((), False)
+        given, drops = nothing if innermost else self.t.given.get(frame, nothing)
+        held = tuple(map(self._held, (*stack, *given)))
         if result is not None:
             held = (*held, result)
         if innermost and self.t.effects.pending:
             variables, held = self._stored(variables, held)
         code, offset = frame.code.code, following if innermost else instruction.at
-        drops = given is not None
         made = ir.ResumeFrame(code, offset, tuple(variables), held, frame.owner, drops)
         if not object_identity.agree(self.t, made):
             raise self.t.refuse("is", "Python would find numbers in new objects")
@@ -380,6 +380,9 @@ class Trees:
             return StaticObject(NULL)
         if isinstance(value, Function) and self._space is not None:
             return self._function(value)
+        if isinstance(value, Method):  # the exit of a ``with``
+            parts = map(self._held, value.parts())
+            return Items(ir.BoundMethod, tuple(parts), (), self._number(value))
         if isinstance(value, Iterator):
             standing = self._standing(value)
             tree = self._position(standing)

@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Items, StaticObject, Tree
 from npcompile.guards.sources import Attribute, Item, Source, is_given
-from npcompile.program.stored import MORE, Stored
+from npcompile.program.stored import MORE, Removed, Stored
+from npcompile.python import dictionary
 from npcompile.python.values import Fetched, HeapObject, Iterator, Static, Value
-from npcompile.tracing import dicts, vectors
+from npcompile.tracing import vectors
 from npcompile.tracing.inputs import compared
 from npcompile.tracing.loop_effects import TypeMismatch
 from npcompile.tracing.references import everything
@@ -69,6 +70,28 @@ class SideEffects:
         return [name[0] for source, name in self.pending
                 if source == target.source and type(name) is tuple
                 and type(target.value) is dict and name[0] not in target.value]
+
+    def removed(self, target: Static) -> set[Any]:
+        """The keys that a dictionary has lost."""
+        return {name[0] for (source, name), (_, obj) in self.pending.items()
+                if source == target.source and type(name) is tuple and self._gone(obj)}
+
+    def _gone(self, obj: HeapObject) -> bool:
+        """Whether a store is the removal of an item."""
+        held = self.t.heap[obj]
+        return isinstance(held, Static) and held.value is Removed
+
+    def remove(self, target: Static, keys: tuple[Any, ...]) -> bool:
+        """``del target[key]`` for each key of an external dictionary that is there; False: it is
+        left to Python."""
+        t, held, source = self.t, target.value, target.source
+        if source is None or t.builder.region is not t.root or t.scope is not None:
+            return False  # some paths or iterations only
+        if t.generators.running or not all(compared(key) and key in held for key in keys):
+            return False
+        t.inputs.guard_keys(source, held)
+        self._settled(target, MORE)
+        return all(self._store(target, (key,), Static(Removed)) for key in keys)
 
     def changed(self, target: Static) -> bool:
         """Whether a list or dictionary has got other items."""
@@ -122,6 +145,8 @@ class SideEffects:
         if not compared(key) or (len(held) > GROWN and key not in held):
             return False  # it has code of a user's, or versions would be for one call each
         self.t.inputs.guard_keys(target.source, held)
+        if key not in held:
+            self._settled(target, MORE)
         return self._store(target, (key,), value)
 
     def _store(self, target: Static, name: Name, value: Value) -> bool:
@@ -131,6 +156,8 @@ class SideEffects:
             return False
         self._settled(target, name)
         known = self.pending.get((source, name))
+        if known is not None and self._gone(known[1]):
+            return False  # it would come back as the last item
         if known is not None:
             t.heap[known[1]] = value
             return True
@@ -256,7 +283,7 @@ class SideEffects:
         there = _there(target.value, (key,))
         if there and (type(target.value) is dict or self._unlike_fetched(target)):
             self._apart(target, (key,))
-            self._begin(target, (key,), dicts.item(self.t, target, key))
+            self._begin(target, (key,), dictionary.item(self.t, target, key))
 
     def result(self, tree: Tree) -> Tree:
         """The function's result tree, with the pending stores."""

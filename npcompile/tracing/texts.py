@@ -238,3 +238,26 @@ def contained(t: Tracer, container: Value, item: Value) -> Value | None:
         return is_among(t, number, map(ord, held))
     return None
 
+
+
+class TracedTexts:
+    """The strings of one trace whose characters only the run knows."""
+
+    def __init__(self, t: Tracer) -> None:
+        self.t = t
+
+    def item(self, text: Value, key: Value) -> Value:
+        """``text[key]``"""
+        return getitem(self.t, text, key)
+
+    def item_of_constant(self, held: str | bytes, key: Value) -> Value | None:
+        """``held[key]`` of a constant; None: it is left to Python."""
+        return of_constant(self.t, held, key)
+
+    def length(self, text: Value) -> Value:
+        """``len(text)``"""
+        return length(self.t, text)
+
+    def holds(self, text: Value, item: Value) -> Value | None:
+        """``item in text``; None: both are known."""
+        return contained(self.t, text, item)

@@ -31,6 +31,7 @@ from npcompile.guards.sources import Attribute, Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
+from npcompile.python import dictionary
 from npcompile.python.values import (
     UNBOUND,
     Fetched,
@@ -52,11 +53,12 @@ from npcompile.python.values import (
     described,
 )
 from npcompile.tracing import (
+    attributes,
     calls,
     control,
-    dicts,
     external,
     handlers,
+    iteration,
     operators,
     result_trees,
     texts,
@@ -67,6 +69,7 @@ from npcompile.tracing import (
     graph_breaks as breaks,
 )
 from npcompile.tracing.aliasing import AliasAnalysis
+from npcompile.tracing.dict_lookups import KeyLookups
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.graph_breaks import GraphBreaks
 from npcompile.tracing.inputs import LONGEST, Inputs, pinned
@@ -99,7 +102,8 @@ class Tracer:
         self.requests = ListRequests(requests, self)
         self.inputs = Inputs(self.builder, self.root, config, self.trees.own, self.requests)
         self.frames: list[Frame] = []
-        self.given: dict[Frame, tuple[Value, ...]] = {}  # on their stacks in place of a result
+        #: on their stacks before the result of a call, which is dropped or not
+        self.given: dict[Frame, tuple[tuple[Value, ...], bool]] = {}
         self.notes: list[str] = []
         self.blocks = 0  # executed so far
         self.created: list[Storage | HeapObject | Object] = []  # in order
@@ -118,6 +122,8 @@ class Tracer:
         self.aliases = AliasAnalysis(self)
         self.generators = Generators(self)
         self.effects = SideEffects(self)
+        self.lookups = KeyLookups(self)
+        self.texts = texts.TracedTexts(self)
         self.errstate = HeapObject(None)  # holds what ``np.errstate`` ignores now
         self.outside: dict[Source, Vector] = {}  # what lists from outside hold
         self.sizes: dict[str, sizes.Symbol] = {}  # of lists from outside, by what they are of
@@ -278,7 +284,7 @@ class Tracer:
             return [self.operand(item) for item in self.items_outside(held, source)]
         if type(held) is not dict:
             raise self.refuse(source.text(), f"a {type(held).__name__} is no operand")
-        items = dicts.mapping(self, Static(held, source))
+        items = dictionary.mapping(self, Static(held, source))
         return {k: self.operand(value) for k, value in items.items()}
 
     def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
@@ -433,10 +439,10 @@ class Tracer:
 
     def call_for(
         self, given: tuple[Value, ...], function: Value, args: tuple[Value, ...],
-        kwargs: dict[str, Value], plain: bool,
-    ) -> None:
-        """Calls a function whose result is dropped; ``given`` goes on the stack."""
-        calls.call_for(self, given, function, args, kwargs, plain)
+        kwargs: dict[str, Value], plain: bool, drops: bool = True,
+    ) -> Value:
+        """Calls a function; ``given`` goes on the stack, then its result unless that is dropped."""
+        return calls.call_for(self, given, function, args, kwargs, plain, drops)
 
     def call_record(self, function: Any, args: tuple[Value, ...]) -> Value:
         """Calls the record of a function of Python's."""
@@ -467,6 +473,14 @@ class Tracer:
     def compare(self, symbol: str, left: Value, right: Value) -> Value:
         """``left < right``, ..."""
         return operators.compare(self, symbol, left, right)
+
+    def items(self, value: Value) -> tuple[Value, ...]:
+        """All items of something."""
+        return iteration.items(self, value)
+
+    def special_method(self, value: Value, name: str) -> Value | None:
+        """The plain function of a value's class that an operator or statement calls with it."""
+        return attributes.method(self, value, name)
 
     def negated(self, value: Value) -> Value:
         """``not value``, of a truth."""

@@ -1,0 +1,98 @@
+"""The classes of Python's types: a line for each, imported when a value of the type is first asked.
+
+A type's class stands in this room; tracing adds the classes of the types that it still owns.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from npcompile.ops.operands import Tensor
+from npcompile.python.polyfills.containers import Model
+from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.values import (
+    NULL,
+    Sequence,
+    TaggedUnion,
+    Value,
+    described,
+    is_model,
+    python_class,
+)
+
+#: where the class of a type is; a value's own class stands for a type that has no other name
+TYPES: dict[type, str] = {
+    object: "instances:InstanceType",
+    dict: "dictionary:DictType",
+    tuple: "tuples:TupleType",
+    range: "ranges:RangeType",
+    str: "strings:TextType",
+    bytes: "strings:TextType",
+    frozenset: "sets:SetType",
+}
+_LOADED: dict[type, type[PythonType]] = {TaggedUnion: PythonType}
+
+
+def register(*kinds: type) -> Callable[[type[PythonType]], type[PythonType]]:
+    """Registers the class of types whose rules stand in tracing."""
+
+    def add(made: type[PythonType]) -> type[PythonType]:
+        _LOADED.update(dict.fromkeys(kinds, made))
+        return made
+
+    return add
+
+
+def _class(kind: type) -> type[PythonType] | None:
+    """The class that is registered for a type itself."""
+    if kind not in _LOADED and kind in TYPES:
+        module, _, name = TYPES[kind].partition(":")
+        _LOADED[kind] = getattr(importlib.import_module(f"npcompile.python.{module}"), name)
+    return _LOADED.get(kind)
+
+
+def _kind(value: Value) -> type:
+    """The type that a value is asked as."""
+    if isinstance(value, TaggedUnion):
+        return TaggedUnion
+    if is_model(value):
+        return Model
+    if isinstance(value, Sequence) and value.kind is Tensor:
+        return Tensor
+    kind = python_class(value)
+    return type(value) if kind is object else kind
+
+
+def view(t: Tracing, value: Value) -> PythonType:
+    """The behaviour of a value."""
+    kind = _kind(value)
+    found = _class(kind)
+    for base in kind.__mro__[1:] if found is None else ():
+        inherited = _class(base)
+        if inherited is not None and (inherited.subclasses or base is object):
+            found = inherited
+            break
+    assert found is not None
+    return found.of(t, value)
+
+
+def method(
+    t: Tracing, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """Calls a method by the descriptor on its type; NULL where the general rules for calls
+    apply."""
+    kind = _class(getattr(held, "__objclass__", type(None)))
+    if kind is None or held not in kind.METHODS or not args:
+        return NULL
+    receiver = view(t, args[0])
+    if not isinstance(receiver, kind):
+        raise t.refuse(held.__qualname__, f"of {described(args[0])} is left to Python")
+    function: Callable[..., Value] = getattr(receiver, held.__name__)
+    try:
+        bound = inspect.signature(function).bind(*args[1:], **kwargs)
+    except TypeError:  # Python's words for it are others
+        return NULL
+    return function(*bound.args, **bound.kwargs)

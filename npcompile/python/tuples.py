@@ -1,0 +1,91 @@
+"""Tuples and named tuples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from npcompile.core.errors import Refused
+from npcompile.graph.ir import Node
+from npcompile.python.constants import ConstantType
+from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.values import Iterator, Sequence, Static, Unreachable, Value
+
+CHOSEN = 32  #: items of a tuple that an index of the run's chooses from
+
+
+class TupleType(PythonType):
+    """A ``tuple``, or one of a class that inherits from it."""
+
+    subclasses = True
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        if isinstance(value, Sequence):
+            return MadeTuple(t, value)
+        if isinstance(value, Static):
+            return (ConstantTuple if type(value.value) is tuple else ConstantSubclass)(t, value)
+        return PythonType(t, value)
+
+    def contents(self) -> tuple[Value, ...]:
+        """The items."""
+        raise NotImplementedError
+
+    def kind(self) -> Any:
+        """The class of a slice."""
+        return tuple
+
+    def getitem(self, key: Value) -> Value:
+        items = self.contents()
+        try:
+            index = self.t.static(key, "an index of a list or tuple")
+        except Refused:
+            if not isinstance(key, Node) or not 0 < len(items) <= CHOSEN:
+                raise
+            return self.t.lookups.chosen(items, key)
+        try:
+            if isinstance(index, slice):
+                return Sequence(items[index], self.kind())
+            found: Value = items[index]
+            return found
+        except (IndexError, TypeError):
+            raise Unreachable from None
+
+    def contains(self, item: Value) -> Value:
+        return self.t.lookups.equal_item(self.contents(), item)
+
+
+class MadeTuple(TupleType):
+    """A tuple whose items are values."""
+
+    value: Sequence
+
+    def contains(self, item: Value) -> Value:
+        plain = self.value.kind is tuple
+        return super().contains(item) if plain else PythonType.contains(self, item)
+
+    def contents(self) -> tuple[Value, ...]:
+        return self.value.items
+
+    def kind(self) -> Any:
+        return tuple if hasattr(self.value.kind, "_fields") else self.value.kind
+
+    def length(self) -> Value:
+        return Static(len(self.value.items))
+
+    def iterate(self) -> Iterator:
+        return Iterator("items", self.value.items)
+
+
+class ConstantTuple(TupleType, ConstantType):
+    """A known tuple."""
+
+    base = tuple
+
+    def contents(self) -> tuple[Value, ...]:
+        return tuple(map(self.t.value, self.value.value))
+
+
+class ConstantSubclass(ConstantType):
+    """A known tuple of a class of its own."""
+
+    base = tuple
