@@ -126,6 +126,7 @@ class Sequence(Composite):
         return self.kind
 
 
+@record(eq=False)
 class HeapObject:
     """Something mutable that the program made: its contents are the state's to know.
 
@@ -134,26 +135,18 @@ class HeapObject:
     for a closure cell (its value).
     """
 
-    __slots__ = ("awaited", "borrowed", "kind", "part_of", "place", "source")
+    kind: type | None
+    source: Source | None = None  # of the class of an instance
+    place: Any = None  # where the program made a list
+    borrowed: bool = False  # whether it stands for a list that one of unknown length holds
+    part_of: HeapObject | None = None  # the list of lists whose columns it shows
 
-    def __init__(
-        self, kind: type | None, source: Source | None = None, place: Any = None,
-        borrowed: bool = False, part_of: HeapObject | None = None,
-    ) -> None:
-        self.kind = kind
-        self.source = source  # of the class of an instance
-        self.place = place  # where the program made a list
-        self.borrowed = borrowed  # whether it stands for a list that one of unknown length holds
-        self.part_of = part_of  # the list of lists whose columns it shows
-        self.awaited = False  # whether a generator may look at it
-
-    def like(self, *others: HeapObject) -> HeapObject:
+    def like(
+        self, *others: HeapObject, borrowed: bool = False, part_of: HeapObject | None = None
+    ) -> HeapObject:
         """A new one in its place, or in that of several."""
-        made = HeapObject(
-            self.kind, self.source, self.place, any(obj.borrowed for obj in (self, *others))
-        )
-        made.awaited = any(obj.awaited for obj in (self, *others))
-        return made
+        borrowed = borrowed or any(obj.borrowed for obj in (self, *others))
+        return HeapObject(self.kind, self.source, self.place, borrowed, part_of)
 
 
 @record

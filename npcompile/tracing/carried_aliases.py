@@ -16,8 +16,8 @@ from npcompile.core.sizes import Unhinted, hint, mod
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import HeapObject, State, Value
 from npcompile.tracing import carried_sizes, trip_counts
+from npcompile.tracing.heap import exclusive
 from npcompile.tracing.loop_effects import Retry, TypeMismatch, closed_over, same_contents
-from npcompile.tracing.references import exclusive
 
 if TYPE_CHECKING:
     from npcompile.tracing.loop_fixpoint import LoopAttempt, Path

@@ -168,11 +168,9 @@ class Escape:
     def _obj(self, obj: HeapObject) -> HeapObject:
         if obj not in self.state.heap:
             raise self.t.refuse("if", "depends on data, and only one path makes a list or object")
-        made = self.t.register(obj.like())
-        if obj.part_of is not None:
-            whole = self.value(obj.part_of)
-            assert isinstance(whole, HeapObject)
-            made.part_of = whole
+        whole = None if obj.part_of is None else self.value(obj.part_of)
+        assert whole is None or isinstance(whole, HeapObject)
+        made = self.t.register(self.t.like(obj, part_of=whole))
         self.heap[made] = self.contents(self.state.heap[obj])
         return made
 

@@ -355,7 +355,8 @@ class _Call:
                 return self.t.allocate(list, items) if shape.type is list else Sequence(
                     items, shape.type
                 )
-        self.t.aliases.loose |= bool(shape.steps)
+        if shape.steps:
+            self.t.aliases.made_with_gaps()
         return self.t.new(next(parts))
 
 

@@ -21,9 +21,9 @@ from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import Frame, HeapObject, Static, Value, Vector, python_class
 from npcompile.python.values import Iterator as Position
+from npcompile.tracing.heap import reached
 from npcompile.tracing.iteration import of_dictionary
 from npcompile.tracing.polyfills.consumers import OURS
-from npcompile.tracing.references import reached
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -46,7 +46,7 @@ class Generators:
         self.yielded: set[Storage] = set()
         self.read: dict[object, set[Storage]] = {}
         self.lists: set[Value] = set()  # that hold their items
-        self.looks = False  # whether any may look at a list, a dictionary, an instance or variable
+        self.awaited: set[HeapObject] = set()  # lists, ... and variables that any may look at
 
     def reads(self, storage: Storage) -> None:
         """An array's memory is read."""
@@ -65,8 +65,13 @@ class Generators:
 
     def changes(self, obj: HeapObject) -> None:
         """A list, a dictionary, an instance or a variable that functions share changes."""
-        if obj.awaited and self.waits():
+        if obj in self.awaited and self.waits():
             raise self.t.refuse("generator", "looks at what is changed before it is done")
+
+    def stands_for(self, made: HeapObject, *objects: HeapObject) -> None:
+        """A list, a dictionary, an instance or a variable takes the place of others."""
+        if not self.awaited.isdisjoint(objects):
+            self.awaited.add(made)
 
     def waits(self) -> bool:
         """Whether an iterator may give more of what a generator has computed."""
@@ -82,7 +87,7 @@ class Generators:
 
     def pending(self, value: Position) -> bool:
         """Whether an iterator may go on with what a generator has read or looked at."""
-        looked = self.looks or self.t.effects.awaited
+        looked = self.awaited or self.t.effects.awaited
         if not looked and not any(self.read.values()):
             return False
         return any(_gives(p) or (looked and p.token in self.read)
@@ -115,7 +120,7 @@ class Generators:
         given = list(reached([*frame.state.locals, *frame.closure], frame.state))
         for value in given:
             if isinstance(value, HeapObject):
-                value.awaited = self.looks = True
+                self.awaited.add(value)
             elif isinstance(value, Position) and value.kind == "outside":
                 t.effects.looks(value.over[0])
         if _is_expression(frame):

@@ -33,7 +33,7 @@ def edge(
     before, mark, looked = replace(frame), t.builder.mark(), len(t.scope.params)
     state = begin.copy()
     try:
-        with t.aliases.apart():
+        with t.aliases.unless_interrupted():
             control.stand(t, frame, header, state)
             if over is not None:
                 frame.stack[-1] = state.stack[-1] = over.before(size)

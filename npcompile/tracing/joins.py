@@ -41,7 +41,7 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import carried_sizes, trip_counts
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
-from npcompile.tracing.references import exclusive, reached
+from npcompile.tracing.heap import exclusive, reached
 from npcompile.tracing.selectors import recoded, same
 
 if TYPE_CHECKING:
@@ -493,7 +493,7 @@ class _Merge:
         mine = a in self.arms[0].created and b in self.arms[1].created
         if a.kind is not b.kind or not mine or a.part_of is not None or b.part_of is not None:
             raise self.differ("give one name to different objects")
-        made = self.t.register(a.like(b))
+        made = self.t.register(self.t.like(a, b))
         self.heap[made] = self.contents(first.heap[a], second.heap[b], a, b)
         return made
 

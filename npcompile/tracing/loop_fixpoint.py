@@ -42,6 +42,7 @@ from npcompile.tracing import (
 )
 from npcompile.tracing.carried_unions import Mixed
 from npcompile.tracing.escapes import Escape, as_number, spread
+from npcompile.tracing.heap import movable
 from npcompile.tracing.joins import unread
 from npcompile.tracing.loop_effects import (
     MayBeEmpty,
@@ -52,7 +53,6 @@ from npcompile.tracing.loop_effects import (
     same_contents,
     stored,
 )
-from npcompile.tracing.references import movable
 from npcompile.tracing.selectors import same
 from npcompile.tracing.trip_counts import Iterations
 
@@ -223,8 +223,7 @@ class LoopAttempt:
         held = self.state.heap[value]
         if not movable(self.t, self.frame, self.state, self.live, value):
             raise TypeMismatch("gives one name to different objects")
-        made = value.like()
-        made.borrowed |= slot in self.loop_facts.borrowed
+        made = self.t.like(value, borrowed=slot in self.loop_facts.borrowed)
         self.t.homes[made] = self.scope
         self.created.add(made)
         self.before[made] = value

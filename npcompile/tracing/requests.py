@@ -167,11 +167,6 @@ class Specialization:
         found = self.given.lists.get(place) if place is not None else None
         return found if isinstance(found, AsVector) else None
 
-    def hash_table(self, place: Place | None) -> AsHashTable | None:
-        """The request for a dictionary or set that is made at a place."""
-        found = self.given.lists.get(place) if place is not None else None
-        return found if isinstance(found, AsHashTable) else None
-
     def columns(self, obj: HeapObject, made: AsVector) -> None:
         """Asks for columns where a list was made."""
         if obj.place is not None and not isinstance(made.item, Fetched):

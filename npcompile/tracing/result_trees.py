@@ -57,7 +57,7 @@ from npcompile.tracing import (
     trip_counts,
     vectors,
 )
-from npcompile.tracing.references import seen
+from npcompile.tracing.heap import seen
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -150,10 +150,10 @@ class Trees:
         return StaticObject(UNBOUND) if value is UNBOUND else self.result(value)
 
     def _array(self, ref: ArrayRef) -> Tree:
-        if self.t.borrows and ref.writeable is False and ref.storage.param < 0:
+        if self.t.aliases.is_item(ref):
             raise self.t.refuse("return", "of what may be an array in a list")
         base: SameParam | NewArray
-        self.t.aliases.hands(ref.storage, self._leaving)
+        self.t.aliases.escapes(ref.storage, self._leaving)
         storage = ref.storage
         if storage.param >= 0:
             base = SameParam(storage.param)
@@ -221,12 +221,12 @@ class Trees:
         if isinstance(contents, Vector) and isinstance(contents.item, Fetched):
             return self._fetched(obj)
         if obj.borrowed:
-            self.t.aliases.hands_row(obj)
+            self.t.aliases.row_escapes(obj)
         if isinstance(contents, Vector):
             if item_types.undecided(contents.item):
                 raise self.t.refuse("return", "of a list of numbers of Python's and of NumPy's")
             if item_types.holds_objects(contents.item):
-                self.t.aliases.hands_list()
+                self.t.aliases.list_escapes()
             columns = vectors.contents(self.t, contents)
             trees = tuple(map(self.result, columns))
             return Items(ir.Columns, trees, (contents.item,), self._number(obj))

@@ -27,9 +27,9 @@ from npcompile.program.stored import MORE, Removed, Stored
 from npcompile.python import dictionary
 from npcompile.python.values import Fetched, HeapObject, Iterator, Static, Value
 from npcompile.tracing import vectors
+from npcompile.tracing.heap import everything
 from npcompile.tracing.inputs import compared
 from npcompile.tracing.loop_effects import TypeMismatch
-from npcompile.tracing.references import everything
 from npcompile.tracing.requests import Name
 
 if TYPE_CHECKING:

@@ -68,14 +68,13 @@ from npcompile.tracing import (
 from npcompile.tracing import (
     graph_breaks as breaks,
 )
-from npcompile.tracing.aliasing import AliasAnalysis
 from npcompile.tracing.dict_lookups import KeyLookups
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.graph_breaks import GraphBreaks
+from npcompile.tracing.heap import AliasAnalysis, touched
 from npcompile.tracing.inputs import LONGEST, Inputs, pinned
 from npcompile.tracing.list_requests import ListRequests
-from npcompile.tracing.references import touched
-from npcompile.tracing.requests import Place, Requests
+from npcompile.tracing.requests import AsHashTable, Place, Requests
 from npcompile.tracing.side_effects import SideEffects
 
 HANDLED = handlers  #: fill the table of opcodes, beside rare ones that are imported when they occur
@@ -118,7 +117,6 @@ class Tracer:
         self.parted = 0  # those of them that do not do the same for each
         self.trying = 0  # instructions that are executed for several options as one
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
-        self.borrows = False  # whether arrays were read from lists of unknown length
         self.aliases = AliasAnalysis(self)
         self.generators = Generators(self)
         self.effects = SideEffects(self)
@@ -195,7 +193,7 @@ class Tracer:
 
     def _renew(self, storage: Storage, version: Node) -> None:
         self.aliases.writes(storage)
-        self.generators.writes(storage, storage.param >= 0 or storage in self.aliases.fresh)
+        self.generators.writes(storage, not self.aliases.renamed(storage))
         self.heap[storage] = version
         self.writes += storage not in self.created[self.made :]
         self.visible += storage.param >= 0
@@ -204,7 +202,7 @@ class Tracer:
         assert isinstance(node.type, Array), node
         geometry = Geometry(0, node.type.shape, node.type.strides)
         made = ArrayRef(self.register(Storage(node)), geometry, node.type.dtype)
-        self.aliases.fresh.add(made.storage)
+        self.aliases.made(made.storage)
         self.trees.own(made)
         return made
 
@@ -315,11 +313,10 @@ class Tracer:
         self, kind: type | None, contents: Any, source: Source | None = None
     ) -> HeapObject:
         place = self.place() if kind in traced_containers.PLACED else None
-        table = self.requests.hash_table(place)
-        if table is not None:
-            return traced_containers.hashed(self, kind, contents, table)
+        wanted = self.requests.given.lists.get(place) if place is not None else None
+        if isinstance(wanted, AsHashTable):
+            return traced_containers.hashed(self, kind, contents, wanted)
         made = self.register(HeapObject(kind, source, place))
-        wanted = self.requests.vector(place)
         if wanted is not None and isinstance(contents, tuple):
             contents = vectors.begin(self, contents, wanted)
         self.heap[made] = contents
@@ -331,6 +328,15 @@ class Tracer:
             (frame.code.code, frame.instruction.offset if frame.instruction else -1)
             for frame in self.frames
         )
+
+    def like(
+        self, obj: HeapObject, *others: HeapObject, borrowed: bool = False,
+        part_of: HeapObject | None = None,
+    ) -> HeapObject:
+        """A heap object that takes the place of another one, or of several."""
+        made = obj.like(*others, borrowed=borrowed, part_of=part_of)
+        self.generators.stands_for(made, obj, *others)
+        return made
 
     def token(self) -> object:
         """The identity of an iterator that the program makes here."""

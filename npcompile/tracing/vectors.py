@@ -51,6 +51,7 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import unboxed_lists
 from npcompile.tracing.escapes import as_number, retyped
+from npcompile.tracing.heap import once, sole, unseen
 from npcompile.tracing.item_types import (
     alike,
     common,
@@ -63,7 +64,6 @@ from npcompile.tracing.item_types import (
     parts,
 )
 from npcompile.tracing.polyfills import consumers
-from npcompile.tracing.references import once, sole, unseen
 from npcompile.tracing.requests import AsVector
 
 if TYPE_CHECKING:
@@ -210,17 +210,14 @@ def load(t: Tracer, obj: HeapObject | None, g: Vector, at: Size) -> Value:
         t.heap[made] = Vector(t.builder.size(g.item.size), columns, g.item.item, False)
         return made
     found = [_loaded(t, _item(c, at), kind) for c, kind in zip(g.columns, leaves(g.item))]
-    value = _built(t, g.item, iter(found))
-    if isinstance(value, HeapObject):
-        value.part_of = obj
-    return value
+    return _built(t, g.item, iter(found), obj)
 
 
 def _loaded(t: Tracer, place: ArrayRef, kind: Scalar | Array) -> Value:
     """A number, or a copy of an array: who would write into it would mean the list's own."""
     if isinstance(kind, Scalar):
         return py_scalar(t, arguments.element(t, place), kind)
-    t.borrows = True
+    t.aliases.reads_item()
     copy = t.new(t.builder.emit("copy", (t.read(place),), None, kind))
     found = replace(copy, writeable=False)
     t.trees.own(found)
@@ -450,10 +447,12 @@ def _changes(item: Any) -> bool:
     return any(map(_changes, item)) if isinstance(item, tuple) else isinstance(item, changing)
 
 
-def _built(t: Tracer, item: Item, numbers: Iterator[Value]) -> Value:
-    """An item of its numbers."""
+def _built(
+    t: Tracer, item: Item, numbers: Iterator[Value], whole: HeapObject | None = None
+) -> Value:
+    """An item of its numbers, which is read from a list, ``whole``."""
     if isinstance(item, Row):
-        made = t.register(HeapObject(list, borrowed=True))
+        made = t.register(HeapObject(list, borrowed=True, part_of=whole))
         t.heap[made] = tuple(_built(t, part, numbers) for part in item.items)
         return made
     if isinstance(item, tuple):

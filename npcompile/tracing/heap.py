@@ -1,0 +1,336 @@
+"""The heap of a trace: who refers to an array's memory or a list, which memory has copies, and what
+escapes.
+
+`AliasAnalysis` states the rule under which a copy may stand for an array.  The functions below it
+answer who refers to something at one place of the program: a name may come to mean another array
+only if the memory that it meant before is then out of sight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from npcompile.graph import layout
+from npcompile.graph.types import c_strides
+from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python.values import (
+    Composite,
+    Frame,
+    HeapObject,
+    State,
+    Value,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+class AliasAnalysis:
+    """The arrays of a trace that have copies, and the events that would make copies visible.
+
+    Columns of a list hold a copy of each array that the list gets (``path.append(y)``), and a fresh
+    array may stand for a view of another item size.  A copy is as good as the array itself under
+    one rule:
+
+        *Memory that has a copy is not written, is not compared by identity, and does not escape
+        twice*: not as an array beside the list with its copy, nor in two lists.  A fresh array in
+        the place of a view does not escape at all.
+
+    Events count in whatever order they come: in a loop, what is traced later may run earlier.
+
+    Memory is known by its storage until a loop or branch gives it another one.  Such *renamed*
+    memory may be any that was made before it, so that an event of renamed memory is one of all
+    memory with copies.  The converse does not hold: memory has lost its first name when it gets
+    another one.  An array without other references has no copy; its columns are the array.
+    """
+
+    def __init__(self, t: Tracer) -> None:
+        self.t = t
+        self._known: set[Storage] = set()  # made by an operator
+        self.made = self._known.add  # an operator makes memory
+        self._gaps = False  # whether a library made arrays with room between elements
+        # copies
+        self._copied: set[Storage] = set()  # memory that columns have a copy of
+        self._apart = False  # whether any of it is a view's or the caller's, and has escaped so
+        self._twice = False  # whether arrays or lists came from one list into another
+        self._read = False  # whether arrays were read from such lists, as copies
+        self._stand_ins: set[Storage] = set()  # fresh memory in the place of views
+        self._viewed: set[Storage] = set()  # the memory of these views
+        # events
+        self._written: set[Storage] = set()
+        self._escaped: set[Storage] = set()
+        self._lists_escaped = False  # whether lists of arrays or lists did
+        self._rows_escaped: set[HeapObject] = set()  # lists that stand for one in another list
+        self._compared = False  # whether arrays were compared by identity
+
+    # ------------------------------------------------------------------ copies
+
+    def made_with_gaps(self) -> None:
+        """A library makes an array with room between its elements."""
+        self._gaps = True
+
+    def copied(self, ref: ArrayRef) -> None:
+        """A list gets a copy of an array."""
+        if self.is_item(ref):
+            self.shares()
+        plain = ref.storage.param < 0 and ref.steps == c_strides(ref.shape)
+        if plain and unshared(self.t, ref):
+            return
+        self._copied.add(ref.storage)
+        self._apart |= not plain or not self.t.trees.owns(ref)
+        self._check("list")
+
+    def reads_item(self) -> None:
+        """A copy is made of an array in a list."""
+        self._read = True
+
+    def is_item(self, ref: ArrayRef) -> bool:
+        """Whether an array may be the copy of one in a list."""
+        return self._read and ref.writeable is False and ref.storage.param < 0
+
+    def shares(self) -> None:
+        """A list gets arrays or lists of another list, or its own again."""
+        self._twice = True
+        self._check("list")
+
+    def stands_in(self, copy: Storage, storage: Storage) -> None:
+        """A fresh copy takes the place of a view."""
+        written = storage in self._written or any(map(self.renamed, self._written))
+        if self.renamed(storage) or (written and self.t.scope is not None):
+            raise self.t.refuse("view", "of another item size, of an array that is written")
+        self._stand_ins.add(copy)
+        self._viewed.add(storage)
+
+    # ------------------------------------------------------------------ events
+
+    def writes(self, storage: Storage) -> None:
+        """Memory is written."""
+        if self._gaps and storage.param < 0:
+            self._compact(storage)
+        self._written.add(storage)
+        if self._stand_ins and (self._of(self._stand_ins, storage) or storage in self._viewed):
+            raise self.t.refuse("view", "of another item size, where either is written")
+        if self._copied and self._of(self._copied, storage):
+            raise self.t.refuse("assignment", "to an array that a list holds, too")
+
+    def compares(self) -> None:
+        """Arrays are compared by identity."""
+        self._compared = True
+        self._check("is")
+
+    def escapes(self, storage: Storage, copied: bool) -> None:
+        """Python gets an array, or a copy of it to go on with."""
+        if copied and self._gaps and storage.param < 0:
+            self._compact(storage)
+        if self._stand_ins and self._of(self._stand_ins, storage):
+            raise self.t.refuse("view", "of another item size, which Python gets")
+        self._escaped.add(storage)
+        self._check("return")
+
+    def list_escapes(self) -> None:
+        """Python gets a list of arrays or lists."""
+        self._lists_escaped = True
+        self._check("return")
+
+    def row_escapes(self, obj: HeapObject) -> None:
+        """Python gets a list that stands for one in another list."""
+        self._rows_escaped.add(obj)
+        self._check("return")
+
+    @contextmanager
+    def unless_interrupted(self) -> Iterator[None]:
+        """Forgets what escapes here: Python gets it only if a loop is interrupted."""
+        before = set(self._escaped), self._lists_escaped, set(self._rows_escaped)
+        try:
+            yield
+        finally:
+            self._escaped, self._lists_escaped, self._rows_escaped = before
+
+    # ------------------------------------------------------------------ the rule
+
+    def renamed(self, storage: Storage) -> bool:
+        """Whether memory may be other memory that was made before it."""
+        return storage.param < 0 and storage not in self._known
+
+    def _of(self, memory: set[Storage], storage: Storage) -> bool:
+        """Whether a storage may be one of some memory, of which there is some."""
+        return storage in memory or self.renamed(storage)
+
+    def _check(self, construct: str) -> None:
+        """Applies the rule to all events so far."""
+        rows, lists, copied = self._rows_escaped, self._lists_escaped, self._copied
+        if len(rows) > 1 or (rows and lists):
+            raise self.t.refuse(construct, "of what may be a list in a list")
+        if lists and self._twice:
+            raise self.t.refuse(construct, "of lists that hold the same arrays or lists")
+        if copied and (
+            self._compared or any(map(self.renamed, self._written))
+            or (lists and (self._apart or any(self._of(copied, s) for s in self._escaped)))
+        ):
+            raise self.t.refuse(construct, "of an array that a list holds beside a variable")
+
+    def _compact(self, storage: Storage) -> None:
+        """Refuses a library's array with gaps between its elements: its copy in a list has none."""
+        kind = storage.type
+        if not layout.is_packed(self.t.facts, kind.shape, kind.strides):
+            raise self.t.refuse("array", "of a library's, with room between its elements")
+
+
+# ---------------------------------------------------------------------- who refers to something
+
+Place = tuple[Frame, State, "set[int]"]  #: in a program: a frame, its state, the live variables
+
+
+def exclusive(
+    t: Tracer, frame: Frame, state: State, live: set[int], ref: ArrayRef, names: int = 1
+) -> bool:
+    """Whether so many live variables or stack slots hold the array, and nothing else its
+    memory."""
+    if ref.storage.param >= 0 or not t.trees.owns(ref):
+        return False
+    found = storages_of(_roots(t, frame, state, live), state)
+    return sum(storage is ref.storage for storage in found) == names
+
+
+def unshared(t: Tracer, ref: ArrayRef) -> bool:
+    """Whether an array that was taken off the stack has no other reference."""
+    place = _after(t)
+    return place is not None and bool(ref.writeable) and exclusive(t, *place, ref, names=0)
+
+
+def sole(t: Tracer, obj: HeapObject) -> bool:
+    """Whether a list that was taken off the stack has no other reference, and nothing shows its
+    items."""
+    place = _after(t)
+    if place is None:
+        return False
+    _, state, _ = place
+    found = reached(_roots(t, *place), state)
+    return not any(obj in (value, *_shown(value, state)) for value in found)
+
+
+def _after(t: Tracer) -> Place | None:
+    """The place after the instruction at hand; None: before a frame's first one."""
+    frame = t.frame
+    if frame.instruction is None:
+        return None
+    return frame, frame.state, frame.code.live_at(frame.block, frame.instruction.following)
+
+
+def alone(t: Tracer, frame: Frame, state: State, live: set[int], obj: HeapObject) -> bool:
+    """Whether one live variable or stack slot holds a list, dictionary or instance, and nothing
+    else."""
+    return sum(value is obj for value in reached(_roots(t, frame, state, live), state)) == 1
+
+
+def seen(t: Tracer, obj: HeapObject) -> bool:
+    """Whether more than one iterator holds a list, which Python may change as it runs."""
+    return sum(value is obj for value in everything(t)) > 1
+
+
+def movable(t: Tracer, frame: Frame, state: State, live: set[int], obj: HeapObject) -> bool:
+    """Whether a list, dictionary or instance has one reference, and shows nothing of another one,
+    as none of it."""
+    shows = isinstance(state.heap[obj], Vector) and obj.part_of is not None
+    return not shows and alone(t, frame, state, live, obj) and unseen(t, frame, state, live, obj)
+
+
+def once(t: Tracer, items: tuple[Value, ...]) -> None:
+    """Refuses that a list gets an array or a list twice: it would have two copies."""
+    held = list(reached(items, t.frame.state))
+    things: list[HeapObject | Storage] = [value for value in held if isinstance(value, HeapObject)]
+    things += [v.storage for v in held if isinstance(v, ArrayRef) and t.trees.owns(v)]
+    if len(set(things)) < len(things):
+        raise t.refuse("list", "gets an array or list twice")
+
+
+def unseen(t: Tracer, frame: Frame, state: State, live: set[int], obj: HeapObject) -> bool:
+    """Whether nothing shows the items of a list, which others may hold."""
+    found = reached(_roots(t, frame, state, live), state)
+    return not any(obj in _shown(value, state) for value in found)
+
+
+def _shown(value: Value, state: State) -> Iterator[HeapObject]:
+    """The lists whose columns a list shows."""
+    while isinstance(value, HeapObject) and isinstance(state.heap.get(value), Vector):
+        if value.part_of is None:
+            return
+        value = value.part_of
+        yield value
+
+
+def touched(t: Tracer, frame: Frame) -> bool:
+    """Whether a list or object has other contents than when a frame was entered."""
+    held = {obj: v for obj, v in frame.before.items() if isinstance(obj, HeapObject)}
+    return any(t.heap.get(obj, contents) is not contents for obj, contents in held.items())
+
+
+def outside(t: Tracer, array: ArrayRef) -> list[Value]:
+    """Lists the values that hold references other than the variables and stack slots that are the
+    array itself."""
+    frame = t.frame
+    following = frame.instruction.following if frame.instruction else 0
+    live = frame.code.live_at(frame.block, following)
+    held = _held(frame, frame.state, live)
+    return [*(v for v in held if v is not array), *_elsewhere(t, frame)]
+
+
+def everything(t: Tracer) -> Iterator[Value]:
+    """Yields all values that are reachable where the current instruction begins or ends."""
+    frame = t.frame
+    live: set[int] = set()
+    if frame.instruction is not None:
+        for offset in (frame.instruction.offset, frame.instruction.following):
+            live |= frame.code.live_at(frame.block, offset)
+    return reached(_roots(t, frame, frame.state, live), frame.state)
+
+
+def _roots(t: Tracer, frame: Frame, state: State, live: set[int]) -> list[Value]:
+    """Lists the values of live variables and of the stacks of all frames."""
+    return [*_held(frame, state, live), *_elsewhere(t, frame)]
+
+
+def _held(frame: Frame, state: State, live: set[int]) -> list[Value]:
+    """Lists the values of the live variables and of the stack of a frame."""
+    first_storage = frame.code.code.co_nlocals
+    return [v for k, v in enumerate(state.locals) if k in live or k >= first_storage] + state.stack
+
+
+def _elsewhere(t: Tracer, frame: Frame) -> list[Value]:
+    """Lists the values that closures, side effects and the callers' frames hold."""
+    roots: list[Value] = [*frame.closure]
+    roots += [obj for _, obj in t.effects.pending.values()]
+    for outer in t.frames[:-1]:
+        after = outer.instruction.following if outer.instruction else 0
+        needed = outer.code.live_at(outer.block, after)
+        roots += [*_held(outer, outer.state, needed), *outer.closure]
+    return roots
+
+
+def storages_of(roots: Iterable[Value], state: State) -> Iterator[Storage]:
+    """The cells that values refer to, one for each reference."""
+    return (value.storage for value in reached(roots, state) if isinstance(value, ArrayRef))
+
+
+def reached(roots: Iterable[Value], state: State) -> Iterator[Value]:
+    """The values that values refer to, one for each reference."""
+    seen: set[HeapObject] = set()
+    work = list(roots)
+    while work:
+        value = work.pop()
+        yield value
+        match value:
+            case HeapObject() if value not in seen and value in state.heap:
+                seen.add(value)
+                contents = state.heap[value]
+                if isinstance(contents, Vector):
+                    work += contents.columns
+                elif isinstance(contents, dict):
+                    work += contents.values()
+                else:
+                    work += contents if isinstance(contents, tuple) else (contents,)
+            case Composite():
+                work += value.parts()
