@@ -10,10 +10,10 @@ from npcompile.fft import records, scipy_records
 from npcompile.fft.records import OPPOSITE, norm_of
 from npcompile.fft.scipy_records import Stages
 from npcompile.fft.wave_rows import Wave, WaveRows
-from npcompile.graph.categories import UNTOLD
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, static
 from npcompile.ops.creation import filled, like_strides
+from npcompile.ops.fp_errors import UNTOLD
 from npcompile.ops.indexing import setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
 

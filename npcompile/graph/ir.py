@@ -538,6 +538,12 @@ class Graph:
 
 
 WRITES = frozenset({"write", "scatter"})  # what makes the next version of an array
+#: the grammar's own ops; operators of the same name stand for other functions
+GRAMMAR = frozenset({
+    "param", "const", "size", "cast", "copy", "full", "empty", "iota", "read", "write", "gather",
+    "scatter", "pack", "reduce", "extern", "settle", "host_call", "check", "get", "if_", "for_",
+    "while_",
+})
 EFFECTS = WRITES | {"host_call", "check", "settle"}
 
 

@@ -37,7 +37,7 @@ from npcompile.ops.elementwise import (
     ufunc,
 )
 from npcompile.ops.operands import Context
-from npcompile.ops.record import OPERATORS
+from npcompile.ops.record import OPERATORS, SILENT, Errors
 
 REAL = INTS + FLOATS
 
@@ -72,21 +72,28 @@ def _no_reversed_singles(ctx: Context, nodes: tuple[Node, ...]) -> None:
 
 
 ufunc("add", loops("xx->x", "?" + NUMBERS),
-      by_kind(b=lambda x, y: x | y, iuf=lambda x, y: x + y, c=cx.cadd), doc="The sum.")
+      by_kind(b=lambda x, y: x | y, iuf=lambda x, y: x + y, c=cx.cadd),
+      errors=Errors("oi"), of_scalars=True,
+      doc="The sum.")
 ufunc("subtract", loops("xx->x", NUMBERS),
-      by_kind(iuf=lambda x, y: x - y, c=cx.csub), doc="The difference.")
+      by_kind(iuf=lambda x, y: x - y, c=cx.csub), errors=Errors("oi"), of_scalars=True,
+      doc="The difference.")
 ufunc("multiply", loops("xx->x", "?" + NUMBERS),
       by_kind(b=lambda x, y: x & y, iuf=lambda x, y: x * y, c=cx.cmul),
-      data=Ufunc(prepare=_no_reversed_singles), doc="The product.")
+      data=Ufunc(prepare=_no_reversed_singles), errors=Errors("oui"), of_scalars=True,
+      doc="The product.")
 ufunc("divide", loops("xx->x", FLOATS + COMPLEX),
-      by_kind(f=lambda x, y: x / y, c=cx.cdiv), doc="The quotient, correctly rounded.")
-ufunc("negative", loops("x->x", NUMBERS), by_kind(iuf=lambda x: -x, c=cx.cneg), doc="-x")
-ufunc("positive", loops("x->x", NUMBERS), lambda x: x, doc="A copy.")
+      by_kind(f=lambda x, y: x / y, c=cx.cdiv),
+      errors=Errors("douI", integers="doui"), of_scalars=True,
+      doc="The quotient, correctly rounded.")
+ufunc("negative", loops("x->x", NUMBERS), by_kind(iuf=lambda x: -x, c=cx.cneg), errors=SILENT,
+      doc="-x")
+ufunc("positive", loops("x->x", NUMBERS), lambda x: x, errors=SILENT, doc="A copy.")
 ufunc("square", loops("x->x", NUMBERS),
       by_kind(iuf=lambda x: x * x, c=cx.csquare),
-      data=Ufunc(prepare=_no_reversed_singles), doc="x * x")
+      data=Ufunc(prepare=_no_reversed_singles), errors=Errors("oui"), doc="x * x")
 ufunc("reciprocal", loops("x->x", FLOATS + COMPLEX),
-      by_kind(f=lambda x: 1.0 / x, c=cx.creciprocal), doc="1 / x")
+      by_kind(f=lambda x: 1.0 / x, c=cx.creciprocal), errors=Errors("doui"), doc="1 / x")
 
 
 def elsewhere(name: str) -> Program:
@@ -102,7 +109,8 @@ def elsewhere(name: str) -> Program:
 
 
 ufunc("sqrt", loops("x->x", FLOATS + COMPLEX), by_kind(f=sqrt, c=elsewhere("sqrt.complex")),
-      ulp=dict.fromkeys(COMPLEX, 2.0), doc="The square root; of reals correctly rounded.")
+      ulp=dict.fromkeys(COMPLEX, 2.0), errors=Errors("I", "ui"),
+      doc="The square root; of reals correctly rounded.")
 
 
 # ------------------------------------------------------------------ // %
@@ -153,13 +161,15 @@ def _int_remainder(a: Expr, b: Expr) -> Expr:
 
 
 ufunc("floor_divide", loops("xx->x", REAL), by_kind(iu=_int_divide, f=_float_floor_divide),
+      errors=Errors("douI", integers="do"), of_scalars=True,
       doc="The quotient rounded down; of integers by 0: 0.")
 ufunc("remainder", loops("xx->x", REAL), by_kind(iu=_int_remainder, f=_float_remainder),
+      errors=Errors("I", integers="d"), of_scalars=True,
       doc="The remainder with the divisor's sign.")
 ufunc("fmod", loops("xx->x", REAL), by_kind(iu=_int_fmod, f=fmod),
-      doc="The remainder with the dividend's sign.")
+      errors=Errors("I", integers="d"), doc="The remainder with the dividend's sign.")
 ufunc("divmod", loops("xx->xx", REAL), None, data=Ufunc(("floor_divide", "remainder")),
-      doc="floor_divide and remainder.")
+      errors=Errors("douI", integers="do"), of_scalars=True, doc="floor_divide and remainder.")
 
 
 # ------------------------------------------------------------------ magnitude and sign
@@ -175,8 +185,9 @@ def _needs_hypot(ctx: Context, nodes: tuple[Node, ...]) -> None:
 
 ufunc("absolute", loops("x->x", "?" + REAL) + " F->f D->d",
       by_kind(bu=lambda x: x, i=abs, f=abs, c=lambda z: hypot(*cx.parts(z))),
-      data=Ufunc(prepare=_needs_hypot), ulp={"f": 1.0, "d": 1.0}, doc="The magnitude.")
-ufunc("fabs", loops("x->x", FLOATS), abs, doc="The magnitude, as a float.")
+      data=Ufunc(prepare=_needs_hypot), ulp={"f": 1.0, "d": 1.0}, errors=Errors(complexes="ou"),
+      doc="The magnitude.")
+ufunc("fabs", loops("x->x", FLOATS), abs, errors=SILENT, doc="The magnitude, as a float.")
 
 
 def _sign(x: Expr) -> Expr:
@@ -200,9 +211,12 @@ def _complex_sign(z: Expr) -> Expr:
 ufunc("sign", loops("x->x", NUMBERS),
       by_kind(u=lambda x: where(x > 0, const(1, x), 0), f=_sign, c=_complex_sign,
               i=lambda x: where(x > 0, const(1, x), where(x < 0, const(-1, x), 0))),
-      ulp=dict.fromkeys(COMPLEX, 2.0), doc="-1, 0 or 1; NaN of NaN.")
-ufunc("copysign", loops("xx->x", FLOATS), copysign, doc="Magnitude of x1, sign of x2.")
-ufunc("signbit", loops("x->?", FLOATS), lambda x: to_bits(x) < 0, doc="Whether the sign is set.")
+      ulp=dict.fromkeys(COMPLEX, 2.0), errors=Errors(complexes="oui"),
+      doc="-1, 0 or 1; NaN of NaN.")
+ufunc("copysign", loops("xx->x", FLOATS), copysign, errors=SILENT,
+      doc="Magnitude of x1, sign of x2.")
+ufunc("signbit", loops("x->?", FLOATS), lambda x: to_bits(x) < 0, errors=SILENT,
+      doc="Whether the sign is set.")
 
 
 def _heaviside(x: Expr, at_zero: Expr) -> Expr:
@@ -224,9 +238,10 @@ def _angle_scale(numerator: str) -> Program:
     return run
 
 
-for _name, _numerator in (("deg2rad", "pi"), ("radians", "pi"), ("rad2deg", "180"),
-                          ("degrees", "180")):
-    ufunc(_name, loops("x->x", FLOATS), _angle_scale(_numerator), doc="Angles, converted.")
+for _name, _numerator, _errors in (("deg2rad", "pi", "u"), ("radians", "pi", "u"),
+                                   ("rad2deg", "180", "ou"), ("degrees", "180", "ou")):
+    ufunc(_name, loops("x->x", FLOATS), _angle_scale(_numerator), errors=Errors(_errors),
+          doc="Angles, converted.")
 
 
 # ------------------------------------------------------------------ powers
@@ -301,17 +316,29 @@ def _float_power(base: Expr, exponent: Expr) -> Expr:
     return found
 
 
+def _of_exponent(node: Node) -> str | None:
+    """The errors that floats to a known power report."""
+    exponent = static_value(node.args[-1])
+    if node.dtype.kind != "f" or exponent is None or not (value := complex(exponent).real) >= 0:
+        return None
+    return "ou" if value.is_integer() else "oui"
+
+
+POWER_ERRORS = Errors("douI", of_node=_of_exponent)
+
 ufunc("power", loops("xx->x", NUMBERS), by_kind(iu=_int_power, f=_float_power, c=pow_),
       data=Ufunc(prepare=_check_exponents), ulp={"e": 1.0, "f": 1.0, "d": 1.0, "F": 8.0, "D": 8.0},
+      errors=POWER_ERRORS, of_scalars=True,
       doc="x1 ** x2; exponents -1, 0, 0.5, 1 and 2 are exact.")
 
 part("scalar_power", loops("xx->x", FLOATS), "operator:pow", pow_,
-     ulp={"e": 1.0, "f": 1.0, "d": 1.0}, doc="x1 ** x2 of scalars: always pow.")
+     ulp={"e": 1.0, "f": 1.0, "d": 1.0}, errors=POWER_ERRORS,
+     doc="x1 ** x2 of scalars: always pow.")
 
 # ------------------------------------------------------------------ floats taken apart
 
 ufunc("ldexp", " ".join(f"{f}{i}->{f}" for f in FLOATS for i in "il"), ldexp,
-      doc="x1 * 2**x2, rounded once.")
+      errors=Errors("ou"), doc="x1 * 2**x2, rounded once.")
 
 
 def modf_fraction(x: Any) -> Any:

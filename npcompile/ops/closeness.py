@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.graph.categories import UNTOLD
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL, PY_FLOAT, Scalar
 from npcompile.ops import arguments, arithmetic, builtin, comparison, reductions
 from npcompile.ops.arguments import as_array, program
 from npcompile.ops.elementwise import py_scalar, run
+from npcompile.ops.fp_errors import UNTOLD
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.python import binary, compare
 

@@ -35,6 +35,7 @@ from npcompile.ops.elementwise import (
     wrap,
 )
 from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import SILENT, Errors
 
 # ------------------------------------------------------------------ comparisons
 
@@ -60,20 +61,22 @@ _LESS_EQUAL = by_kind(b=lambda x, y: ~x | y, iuf=lambda x, y: x <= y,
 _EQUAL = by_kind(biuf=lambda x, y: x == y, c=cx.cequal)
 _UNEQUAL = by_kind(biuf=lambda x, y: x != y, c=lambda x, y: ~cx.cequal(x, y))
 
-_COMPARISONS: list[tuple[str, Program, Program, Program]] = [
+_ORDERED = Errors(complexes="i")
+_COMPARISONS: list[tuple[str, Program, Program, Program, Errors]] = [
     # name, one dtype; with n: the signed operand is negative, and both as uint64
-    ("less", _LESS, lambda n, x, y: n | (x < y), lambda n, x, y: ~n & (x < y)),
-    ("less_equal", _LESS_EQUAL, lambda n, x, y: n | (x <= y), lambda n, x, y: ~n & (x <= y)),
+    ("less", _LESS, lambda n, x, y: n | (x < y), lambda n, x, y: ~n & (x < y), _ORDERED),
+    ("less_equal", _LESS_EQUAL, lambda n, x, y: n | (x <= y), lambda n, x, y: ~n & (x <= y),
+     _ORDERED),
     ("greater", lambda x, y: _LESS(y, x), lambda n, x, y: ~n & (x > y),
-     lambda n, x, y: n | (x > y)),
+     lambda n, x, y: n | (x > y), _ORDERED),
     ("greater_equal", lambda x, y: _LESS_EQUAL(y, x), lambda n, x, y: ~n & (x >= y),
-     lambda n, x, y: n | (x >= y)),
-    ("equal", _EQUAL, lambda n, x, y: ~n & (x == y), lambda n, x, y: ~n & (x == y)),
-    ("not_equal", _UNEQUAL, lambda n, x, y: n | (x != y), lambda n, x, y: n | (x != y)),
+     lambda n, x, y: n | (x >= y), _ORDERED),
+    ("equal", _EQUAL, lambda n, x, y: ~n & (x == y), lambda n, x, y: ~n & (x == y), SILENT),
+    ("not_equal", _UNEQUAL, lambda n, x, y: n | (x != y), lambda n, x, y: n | (x != y), SILENT),
 ]
-for _name, _same, _signed, _unsigned in _COMPARISONS:
+for _name, _same, _signed, _unsigned, _errors in _COMPARISONS:
     ufunc(_name, loops("xx->?", "?" + NUMBERS) + " qQ->? Qq->?",
-          _mixed(_same, _signed, _unsigned), data=Ufunc(compares=True),
+          _mixed(_same, _signed, _unsigned), data=Ufunc(compares=True), errors=_errors,
           doc=f"x1 {_name.replace('_', ' or ')} x2, elementwise.")
 
 # ------------------------------------------------------------------ logic
@@ -88,10 +91,12 @@ def nonzero(x: Expr) -> Expr:
 
 _PAIRS = loops("xx->?", "?" + NUMBERS)
 _TESTS = loops("x->?", "?" + NUMBERS)
-ufunc("logical_and", _PAIRS, lambda x, y: nonzero(x) & nonzero(y), doc="Both are true.")
-ufunc("logical_or", _PAIRS, lambda x, y: nonzero(x) | nonzero(y), doc="One is true.")
-ufunc("logical_xor", _PAIRS, lambda x, y: nonzero(x) ^ nonzero(y), doc="Exactly one is true.")
-ufunc("logical_not", _TESTS, lambda x: ~nonzero(x), doc="Is false.")
+ufunc("logical_and", _PAIRS, lambda x, y: nonzero(x) & nonzero(y), errors=SILENT,
+      doc="Both are true.")
+ufunc("logical_or", _PAIRS, lambda x, y: nonzero(x) | nonzero(y), errors=SILENT, doc="One is true.")
+ufunc("logical_xor", _PAIRS, lambda x, y: nonzero(x) ^ nonzero(y), errors=SILENT,
+      doc="Exactly one is true.")
+ufunc("logical_not", _TESTS, lambda x: ~nonzero(x), errors=SILENT, doc="Is false.")
 
 
 def _each_part(test: Program, joint: Program) -> Program:
@@ -99,14 +104,16 @@ def _each_part(test: Program, joint: Program) -> Program:
 
 
 _INF = float("inf")
-ufunc("isnan", _TESTS, _each_part(lambda x: x != x, lambda a, b: a | b), doc="Is NaN.")
+ufunc("isnan", _TESTS, _each_part(lambda x: x != x, lambda a, b: a | b), errors=SILENT,
+      doc="Is NaN.")
 ufunc("isinf", _TESTS,
       by_kind(biu=lambda x: x != x, f=lambda x: abs(x) == _INF,
-              c=_each_part(lambda x: abs(x) == _INF, lambda a, b: a | b)), doc="Is infinite.")
+              c=_each_part(lambda x: abs(x) == _INF, lambda a, b: a | b)), errors=SILENT,
+      doc="Is infinite.")
 ufunc("isfinite", _TESTS,
       by_kind(biu=lambda x: x == x, f=lambda x: abs(x) < _INF,
               c=_each_part(lambda x: abs(x) < _INF, lambda a, b: a & b)),
-      doc="Is neither infinite nor NaN.")
+      errors=SILENT, doc="Is neither infinite nor NaN.")
 
 def _infinity(name: str, negative: bool) -> None:
     def test(ctx: Context, x: Operand, out: Operand = None) -> Operand:
@@ -136,21 +143,21 @@ _larger, _smaller = _first(lambda x, y: y < x), _first(_LESS)
 ufunc("maximum", _EXTREMA,
       by_kind(b=lambda x, y: x | y, iu=maximum, f=_larger,
               c=lambda x, y: where(cx.cnan(x) | cx.cless_equal(y, x), x, y)),
-      data=Ufunc(half=_first(lambda x, y: y <= x)), doc="The larger; NaN wins.")
+      data=Ufunc(half=_first(lambda x, y: y <= x)), errors=SILENT, doc="The larger; NaN wins.")
 ufunc("minimum", _EXTREMA,
       by_kind(b=lambda x, y: x & y, iu=minimum, f=_smaller,
               c=lambda x, y: where(cx.cnan(x) | cx.cless_equal(x, y), x, y)),
-      data=Ufunc(half=_first(_LESS_EQUAL)), doc="The smaller; NaN wins.")
+      data=Ufunc(half=_first(_LESS_EQUAL)), errors=SILENT, doc="The smaller; NaN wins.")
 ufunc("fmax", _EXTREMA,
       by_kind(b=lambda x, y: x | y, iu=maximum,
               f=lambda x, y: where(x != x, y, where(y != y, x, maximum(x, y))),
               c=lambda x, y: where(cx.cnan(y) | cx.cless_equal(y, x), x, y)),
-      doc="The larger; numbers win over NaN.")
+      errors=SILENT, doc="The larger; numbers win over NaN.")
 ufunc("fmin", _EXTREMA,
       by_kind(b=lambda x, y: x & y, iu=minimum,
               f=lambda x, y: where(x != x, y, where(y != y, x, minimum(x, y))),
               c=lambda x, y: where(cx.cnan(y) | cx.cless_equal(x, y), x, y)),
-      doc="The smaller; numbers win over NaN.")
+      errors=SILENT, doc="The smaller; numbers win over NaN.")
 
 
 def _float_clip(x: Expr, low: Expr, high: Expr) -> Expr:

@@ -25,7 +25,7 @@ from npcompile.ops.elementwise import (
     wrap,
 )
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import OPERATORS
+from npcompile.ops.record import OPERATORS, SILENT
 
 # ------------------------------------------------------------------ programs
 
@@ -182,7 +182,7 @@ def _conjugate(z: Expr) -> Expr:
 
 
 ufunc("conjugate", loops("x->x", NUMBERS), _conjugate,
-      doc="The complex conjugate.")
+      errors=SILENT, doc="The complex conjugate.")
 
 
 @composed("conjugate.method", "numpy:ndarray.conj", "numpy:ndarray.conjugate",

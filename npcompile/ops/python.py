@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Unhinted, is_known, product
-from npcompile.graph.categories import UNTOLD
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops.elementwise import WHOLE, as_node, lift, py_scalar, run
+from npcompile.ops.fp_errors import UNTOLD
 from npcompile.ops.integers import check_overflow, check_sign
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS

@@ -15,6 +15,7 @@ import numpy as np
 
 from npcompile.core.paths import import_path, loaded
 from npcompile.core.records import field, record
+from npcompile.graph.ir import Node
 from npcompile.ops.index import ALIASES, MODULES
 from npcompile.ops.operands import Context, Operand
 
@@ -29,6 +30,30 @@ class Domain:
 
     low: float = -10.0
     high: float = 10.0
+
+
+@record
+class Errors:
+    """The floating-point errors that NumPy's loops of an operator can report, by first letters:
+    divide, over, under, invalid.  A capital ``I``: invalid for some finite numbers, too.
+    ``complexes`` is None where complex numbers report the errors of floats.  ``of_node`` tells more
+    of a call whose operands are known, or gives None.
+    """
+
+    floats: str = ""
+    complexes: str | None = None
+    integers: str = ""
+    of_node: Callable[[Node], str | None] = lambda node: None
+
+    def of(self, kind: str) -> str:
+        """The first letters for a kind of dtype; unsigned integers don't overflow."""
+        if kind in "iub":
+            return self.integers if kind == "i" else self.integers.replace("o", "")
+        letters = self.floats if kind != "c" or self.complexes is None else self.complexes
+        return letters.lower()
+
+
+SILENT = Errors()
 
 
 @record
@@ -51,6 +76,8 @@ class Op:
     than elementwise.  ``derivative`` is a program that gives one partial derivative per operand
     (None where there is no closed form).
     ``ulp`` is the error bound per result type character (0: exact).
+    ``errors`` are the floating-point errors that NumPy reports (None: not known); ``of_scalars``:
+    NumPy's scalars compute it without the ufunc, and their warnings say so.
     """
 
     name: str
@@ -63,6 +90,8 @@ class Op:
     domains: tuple[Domain, ...] = (Domain(),)
     ulp: Mapping[str, float] = field(default_factory=dict)
     guarantee: Guarantee = "portable"
+    errors: Errors | None = None
+    of_scalars: bool = False
     doc: str = ""
     data: Any = None  # what the kind needs beyond this
 

@@ -28,6 +28,7 @@ from npcompile.ops.elementwise import (
     wrap,
 )
 from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import SILENT
 
 
 def _or_itself(program: Program) -> Program:
@@ -36,11 +37,11 @@ def _or_itself(program: Program) -> Program:
 
 
 _WHOLE = loops("x->x", "?" + INTS + FLOATS)
-ufunc("floor", _WHOLE, _or_itself(ex.floor), doc="The largest integer not above.")
-ufunc("ceil", _WHOLE, _or_itself(ex.ceil), doc="The smallest integer not below.")
-ufunc("trunc", _WHOLE, _or_itself(ex.trunc), doc="The integer part.")
+ufunc("floor", _WHOLE, _or_itself(ex.floor), errors=SILENT, doc="The largest integer not above.")
+ufunc("ceil", _WHOLE, _or_itself(ex.ceil), errors=SILENT, doc="The smallest integer not below.")
+ufunc("trunc", _WHOLE, _or_itself(ex.trunc), errors=SILENT, doc="The integer part.")
 ufunc("rint", loops("x->x", FLOATS + COMPLEX), by_kind(f=ex.rint, c=cx.crint),
-      doc="The nearest integer, ties to even.")
+      errors=SILENT, doc="The nearest integer, ties to even.")
 
 
 @composed("round", "numpy:round", "numpy:around", "numpy:ndarray.round")

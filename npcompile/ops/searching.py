@@ -10,11 +10,11 @@ import numpy as np
 
 from npcompile.core.sizes import Size, hint, is_known, product
 from npcompile.graph import layout
-from npcompile.graph.categories import UNTOLD
 from npcompile.graph.ir import Geometry, Node
 from npcompile.graph.types import BOOL, FLOAT, INT, Array, contiguous
 from npcompile.ops import arguments
 from npcompile.ops.arguments import as_array, program, static
+from npcompile.ops.fp_errors import UNTOLD
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.reductions import reduce_node
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from npcompile.core.sizes import Poly, Size, Symbol, symbols
 from npcompile.graph.builder import IMPURE
 from npcompile.graph.ir import (
+    GRAMMAR,
     WRITES,
     Extern,
     Geometry,
@@ -26,7 +27,6 @@ from npcompile.graph.ir import (
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
-from npcompile.passes.decompose import GRAMMAR
 
 
 def keep_flags(graph: Graph) -> Graph:

@@ -7,7 +7,7 @@ import numpy as np
 from npcompile.core.errors import refuse
 from npcompile.graph.builder import Builder
 from npcompile.graph.expression import apply
-from npcompile.graph.ir import Graph, Node
+from npcompile.graph.ir import GRAMMAR, Graph, Node
 from npcompile.graph.layout import packed_strides
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, Type
@@ -16,14 +16,6 @@ from npcompile.ops.record import OPERATORS
 from npcompile.passes.rewrite import rewrite
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
-
-
-#: the grammar's own ops; operators of the same name stand for other functions
-GRAMMAR = frozenset({
-    "param", "const", "size", "cast", "copy", "full", "empty", "iota", "read", "write", "gather",
-    "scatter", "pack", "reduce", "extern", "settle", "host_call", "check", "get", "if_", "for_",
-    "while_",
-})
 
 
 def decompose(graph: Graph) -> Graph:

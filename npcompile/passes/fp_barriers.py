@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 
 from npcompile.graph.builder import Builder
-from npcompile.graph.categories import UNTOLD, raises
 from npcompile.graph.ir import (
     WRITES,
     Extern,
@@ -24,6 +23,7 @@ from npcompile.graph.ir import (
     walk,
 )
 from npcompile.graph.types import Array, Nothing, Scalar
+from npcompile.ops.fp_errors import UNTOLD, raises
 from npcompile.ops.record import OPERATORS
 from npcompile.passes.rewrite import Rewriter
 

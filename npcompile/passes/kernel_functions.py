@@ -20,11 +20,11 @@ from npcompile.core.sizes import symbol
 from npcompile.graph import expression
 from npcompile.graph.builder import Builder
 from npcompile.graph.expression import Expr
-from npcompile.graph.ir import Const, Graph, Node, NumberOf, Subprogram, Table
+from npcompile.graph.ir import GRAMMAR, Const, Graph, Node, NumberOf, Subprogram, Table
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.ops.elementwise import Ufunc
 from npcompile.ops.record import OPERATORS, Op
-from npcompile.passes.decompose import GRAMMAR, is_half, retype, widen
+from npcompile.passes.decompose import is_half, retype, widen
 from npcompile.passes.rewrite import rewrite
 from npcompile.passes.simplify import simplify
 

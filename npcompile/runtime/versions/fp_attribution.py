@@ -9,31 +9,10 @@ import numpy as np
 
 from npcompile.core.lines import file_of
 from npcompile.core.records import replace
-from npcompile.graph.categories import OF_SCALARS, raises
 from npcompile.graph.ir import WRITES, CallSite, Const, Extern, Graph, Node, walk
-from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, Type
+from npcompile.ops.fp_errors import OF_SCALARS, is_known, of_finite, raises, record_of
 from npcompile.runtime.entry.fp_warnings import CATEGORIES, Message
-
-#: what NumPy's scalars compute by themselves, and call so
-_OPERATORS = frozenset(
-    ["add", "subtract", "multiply", "divide", "floor_divide", "remainder", "divmod", "power"]
-)
-#: invalid for some finite numbers; others only for infinite ones and NaN
-_NOT_OF_ALL = frozenset(
-    ["divide", "floor_divide", "remainder", "divmod", "fmod", "power", "pow", "float_power", "sqrt",
-     "arcsin", "arccos", "arccosh", "arctanh", "log", "log2", "log10", "log1p", "cast", "astype"]
-)
-#: raise no flags, for NumPy's loops or ours
-_QUIET = frozenset(
-    ["param", "const", "size", "copy", "empty", "full", "read", "write", "gather", "scatter",
-     "pack", "iota", "get", "for_", "while_", "if_", "check", "settle", "cast", "reduce", "where",
-     "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "isnan", "isinf",
-     "isfinite", "signbit", "logical_and", "logical_or", "logical_not", "logical_xor", "absolute",
-     "fabs", "negative", "positive", "conjugate", "real", "imag", "copysign", "sign", "floor",
-     "ceil", "trunc", "rint", "maximum", "minimum", "fmax", "fmin", "tanh", "arctan", "arcsinh",
-     "cbrt"]
-)
 
 Loud = list[tuple[Node, str]]
 
@@ -61,7 +40,7 @@ def candidate(operations: Loud, category: str) -> tuple[str, int]:
     able = [node for node in able if not _of_python(node)]
     if not able:
         return "", 0
-    first = [n for n in able if category != "invalid" or n.op in _NOT_OF_ALL]
+    first = [n for n in able if category != "invalid" or of_finite(n)]
     node = (first or able)[0]
     name = _called(node)
     return f"scalar {name}" if _by_scalars(node)[0] else name, node.line
@@ -105,8 +84,7 @@ def _letters(graph: Graph, node: Node) -> str:
     if found:
         less = graph.hushed.get(node, "") + _excluded(node)
         return "".join(letter for letter in found if letter not in less)
-    known = node.op in _QUIET or node.op in PRIMITIVES or isinstance(node.attrs, Extern)
-    return "" if known or not (inexact or node.op == "host_call") else "doui"
+    return "" if is_known(node) or not (inexact or node.op == "host_call") else "doui"
 
 
 def _excluded(node: Node) -> str:
@@ -155,7 +133,8 @@ def _by_scalars(node: Node) -> list[bool]:
     allow several answers, of which the first is the most likely."""
     if node.op.startswith(OF_SCALARS):
         return [True]
-    if node.op not in _OPERATORS or len(node.args) != 2:
+    record = record_of(node)
+    if record is None or not record.of_scalars or len(node.args) != 2:
         return [False]
     found = [_one_takes(left, right) for left, right in product(*map(_origins, node.args))]
     return list(dict.fromkeys(found))

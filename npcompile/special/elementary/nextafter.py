@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile.graph.expression import Expr, const, copysign, from_bits, rare, to_bits, where
 from npcompile.ops.elementwise import loops, ufunc
-from npcompile.ops.record import Domain
+from npcompile.ops.record import Domain, Errors
 from npcompile.special.arithmetic.formats import Format, format_of, positive
 
 INFINITY = float("inf")
@@ -60,7 +60,8 @@ def _told(value: Expr, over: Expr, under: Expr, f: Format) -> Expr:
 
 
 ufunc("nextafter", loops("xx->x", REALS), nextafter,
-      domains=(Domain(-HUGE, HUGE), Domain(-HUGE, HUGE)),
+      domains=(Domain(-HUGE, HUGE), Domain(-HUGE, HUGE)), errors=Errors("ou"),
       doc="The next number after x1 towards x2.")
 ufunc("spacing", loops("x->x", REALS), spacing, domains=(Domain(-HUGE, HUGE),),
+      errors=Errors("ou"),
       doc="The distance to the next number away from zero.")
