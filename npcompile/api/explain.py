@@ -176,6 +176,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         host_calls=[_host_call(s, here) for s in statements if isinstance(s, Call)],
         routines=[
             _routine(s, here) for s in statements if isinstance(s, RoutineCall) and s.outputs
+            and s.routine.routine != "transform_entry"
         ],
         times=executable.times,
         history=_past(dispatcher),
@@ -288,7 +289,7 @@ def _host_call(call: Call, here: str) -> str:
 
 
 def _routine(call: RoutineCall, here: str) -> str:
-    if call.routine.routine == "transform":
+    if call.routine.routine in ("transform", "transform_rows"):
         what = transform_spec(call.routine.spec)
         points = hint(what.length(call.inputs[0].geometry.shape))
         half = points % 2 == 0 and what.kind in ("r2c", "c2r")

@@ -26,6 +26,7 @@ class Routine:
     after those of batches, which all have in common: ``"nn,nm->nm"``; a capital is the smaller of
     two.  Such a routine gives one more result: a bool, whether it went well everywhere.  It may
     not, if only for lack of memory.  ``portable``: its bits depend on nothing but its operands.
+    ``inside``: iterations of a parallel loop may call it.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Routine:
     flags: bool = False
     core: str = ""
     portable: bool = False
+    inside: bool = False
 
 
 @record
@@ -157,6 +159,9 @@ class TransformSpec:
     last: str
     rule: str
 
+    def __str__(self) -> str:
+        return f"{self.kind} {self.axis} {self.norm} {self.last} {self.rule}"
+
     @property
     def inverse(self) -> bool:
         return self.kind in ("ic2c", "c2r")
@@ -180,6 +185,14 @@ _TRANSFORMS: dict[str, Any] = {
 def _transform(spec: str, a: Any) -> tuple[Any, bool]:
     what = transform_spec(spec)
     return _TRANSFORMS[what.kind](a, what.length(a.shape), what.axis, what.norm), True
+
+
+def _transform_entry(spec: str, n: int) -> tuple[int, bool]:
+    return n, True
+
+
+def _transform_rows(spec: str, a: Any, entry: Any) -> Any:
+    return _transform(spec, a)[0]
 
 
 # ------------------------------------------------------------------ routines of SciPy's library
@@ -232,6 +245,10 @@ _OF_SCIPY = (
 _ROWS = (
     Routine("transform", _transform, "A Fourier transform along an axis.", flags=True,
             core="n->n", portable=True),
+    Routine("transform_entry", _transform_entry,
+            "What the transforms of a length are computed by; spec: with the operand's dtype."),
+    Routine("transform_rows", _transform_rows, "Fourier transforms of rows, by an entry.",
+            flags=True, core="n,->n", portable=True, inside=True),
     Routine("product", product, "Sums of products over one index of two arrays.", flags=True),
     Routine("solve", _attempt(np.linalg.solve, 1), "Linear equations.", core="nn,nm->nm"),
     Routine("solve_vector", _attempt(_solve_vector, 1), "Linear equations.", core="nn,n->n"),

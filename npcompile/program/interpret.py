@@ -223,13 +223,17 @@ class ProgramRun:
 
     def library(self, call: RoutineCall) -> None:
         routine = ROUTINES[call.routine.routine]
-        inputs = [self.operand(view) for view in call.inputs]
+        inputs = [*map(self.operand, call.inputs), *map(self.size, call.sizes)]
         if routine.flags and not call.routine.quiet:
             found = routine.meaning(call.routine.spec, *inputs)
         else:
             with np.errstate(all="ignore"):
                 found = routine.meaning(call.routine.spec, *inputs)
-        if call.outputs:
+        if call.into is not None:
+            (made,) = call.outputs
+            self.view(made, call.into.offset, self.shape(call.into.shape),
+                      call.into.strides)[...] = found
+        elif call.outputs:
             self.deliver(call.outputs, found)
 
     def call(self, call: Call) -> None:

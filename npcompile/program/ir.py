@@ -255,12 +255,16 @@ class View:
 
 @record(eq=False)
 class RoutineCall:
-    """Runs a routine of :data:`npcompile.graph.routines.ROUTINES`; no output is an input."""
+    """Runs a routine of :data:`npcompile.graph.routines.ROUTINES`; no output is an input.
+    ``sizes`` are its operands behind ``inputs``; with ``into`` its only result goes to a part of
+    the output."""
 
     routine: Extern
     inputs: tuple[View, ...]
     outputs: tuple[Buffer, ...]
     line: int = 0
+    sizes: tuple[Size, ...] = ()
+    into: Geometry | None = None
 
 
 @record(eq=False)

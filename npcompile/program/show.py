@@ -82,8 +82,12 @@ def _statement(statement: Statement) -> list[str]:
             return [f"check {statement.buffer.name} else exit {statement.number}: "
                     f"{statement.reason}", *_block(statement.leaving, "  ")]
         case RoutineCall() | Call():
-            inputs = ", ".join(f"{v.buffer.name}{_geometry(v.geometry)}" for v in statement.inputs)
+            given = [f"{v.buffer.name}{_geometry(v.geometry)}" for v in statement.inputs]
             outputs = ", ".join(b.name for b in statement.outputs)
+            if isinstance(statement, RoutineCall):
+                given += map(repr, statement.sizes)
+                outputs += "" if statement.into is None else _geometry(statement.into)
+            inputs = ", ".join(given)
             if isinstance(statement, Call):
                 name = statement.function.path
             else:

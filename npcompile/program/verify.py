@@ -11,6 +11,7 @@ from npcompile.core.sizes import Size, Symbol, symbols
 from npcompile.graph.ir import Subprogram, Table
 from npcompile.graph.layout import is_packed_here
 from npcompile.graph.primitives import PRIMITIVES, REDUCTIONS
+from npcompile.graph.routines import ROUTINES
 from npcompile.graph.subprograms import region_of
 from npcompile.graph.types import BOOL, INT
 from npcompile.program.ir import (
@@ -100,6 +101,8 @@ class _Verifier:
                 self.require(statement.buffer.dtype == BOOL, "a check tests a bool")
                 self.leaving(statement)
             case RoutineCall() | Call():
+                for size in statement.sizes if isinstance(statement, RoutineCall) else ():
+                    self.size(size, "call")
                 for view in statement.inputs:
                     self.uses(view.buffer, "call")
                 for buffer in statement.outputs:
@@ -164,6 +167,8 @@ class _Verifier:
         numbers: set[Buffer] = set()
         for statement in flat(loop.body):
             match statement:
+                case RoutineCall() if ROUTINES[statement.routine.routine].inside:
+                    pass
                 case For(parallel=True) | RoutineCall() | Call():
                     self.require(False, "a parallel for calls nothing and holds no other")
                 case SideExit(number=number, leaving=leaving):

@@ -85,7 +85,7 @@ class Draft:
 
 
 def _fuse(draft: Draft, transform: Callable[..., tuple[list[Statement], Fusion]]) -> Body:
-    body, fusion = transform(draft.facts, draft.body, draft.kept, draft.together)
+    body, fusion = transform(draft.facts, draft.body, draft.kept, draft.together, draft.exits)
     draft.add(fusion.made, fusion.notes, fusion.smaller)
     return tuple(body)
 

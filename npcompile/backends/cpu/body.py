@@ -24,7 +24,7 @@ from npcompile.backends.cpu.loops.python_objects import (
     new_array,
 )
 from npcompile.backends.cpu.loops.registers import Registers, Use
-from npcompile.backends.cpu.loops.statements import Statements, scalar_loops
+from npcompile.backends.cpu.loops.statements import ROUTINES, Statements, scalar_loops
 from npcompile.backends.cpu.parallel import gil, parallel_for
 from npcompile.backends.cpu.parallel.parallel_cost import Company
 from npcompile.core.paths import import_path
@@ -49,7 +49,6 @@ from npcompile.program.ir import (
 if TYPE_CHECKING:
     from npcompile.backends.cpu.linalg.routine_calls import Routines
 
-ROUTINES = "npcompile.backends.cpu.linalg.routine_calls:Routines"
 ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
 
 

@@ -43,8 +43,13 @@ class Transform:
         return half if self.kind == "c2r" else self.n, half if self.kind == "r2c" else self.n
 
     @property
+    def odd(self) -> bool:
+        """Whether rows are real and have no half."""
+        return self.kind != "c2c" and self.n % 2 == 1
+
+    @property
     def plan(self) -> Plan:
-        return plan(self.n if self.kind == "c2c" else self.n // 2)
+        return plan(self.n if self.kind == "c2c" or self.odd else self.n // 2)
 
 
 #: how an inverse transform is scaled, by the name that NumPy has for it
@@ -65,8 +70,6 @@ def transform_of(kind: str, n: int, inverse: bool, norm: str | None, char: str,
 def transform(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int:
     """Fills ``out``, which is ``a`` itself or shares no memory with it; both have dtypes of the
     kind.  The floating-point flags that this raised."""
-    if what.kind != "c2c" and what.n % 2:
-        return _odd(what, a, axis, out)
     read = what.points[0]
     if a.shape[axis] < read:
         a = _padded(a, axis, read)
@@ -94,23 +97,6 @@ def _padded(a: np.ndarray, axis: int, n: int) -> np.ndarray:
     return np.moveaxis(made, -1, axis)
 
 
-def _odd(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int:
-    """Real rows of odd length as complex ones."""
-    half, n = what.n // 2 + 1, what.n
-    full = Transform("c2c", n, what.inverse, what.scale, what.wide)
-    a = np.moveaxis(a, axis, -1)[..., : what.points[0]]
-    rows = np.zeros((*a.shape[:-1], n), np.result_type(a.dtype, 1j))
-    rows[..., : a.shape[-1]] = a
-    if what.kind == "c2r":
-        rows.imag[..., 0] = 0
-        rows[..., half:] = rows[..., half - 1 : 0 : -1].conj()
-    made = np.empty_like(rows)
-    flags = transform(full, rows, rows.ndim - 1, made)
-    np.moveaxis(out, axis, -1)[...] = (
-        made[..., :half] if what.kind == "r2c" else made.real)
-    return flags
-
-
 def _in_rows(a: np.ndarray, axis: int) -> bool:
     """Whether the numbers of a row are neighbours."""
     return a.strides[axis] == a.itemsize or a.shape[axis] == 1
@@ -120,19 +106,22 @@ def _in_rows(a: np.ndarray, axis: int) -> bool:
 def _layout(
     what: Transform, source: str, target: str, register: int, columns: bool
 ) -> TransformLayout:
-    """Real rows are read and written in pairs, too."""
+    """Real rows are read and written in pairs, too, but those of odd length."""
     swapped = what.inverse and what.kind == "c2c"
-    layout = "swapped" if swapped else "pairs"
-    forms = NumberFormat(layout, _ELEM[source]), NumberFormat(layout, _ELEM[target])
+    layouts = ["swapped" if swapped else "pairs"] * 2
+    if what.odd:
+        layouts[what.kind == "c2r"] = "real"
+    read, written = (NumberFormat(layout, _ELEM[char])
+                     for layout, char in zip(layouts, (source, target)))
     elem = "double" if what.wide else _ELEM[source]
-    return TransformLayout(what.kind, *forms, elem, register, _BLOCK if columns else 1, columns,
-                  what.scale != 1.0)
+    block = _BLOCK if columns else 1
+    return TransformLayout(what.kind, read, written, elem, register, block, columns,
+                           what.scale != 1.0)
 
 
 def job(what: Transform, source: str, target: str, columns: bool) -> Job | None:
     """A frame for rows, or for columns, of dtypes; None for what is copied first."""
-    odd = what.kind != "c2c" and what.n % 2
-    if odd or (columns and not (what.kind == "c2c" and isinstance(what.plan, Passes))):
+    if columns and not (what.kind == "c2c" and isinstance(what.plan, Passes)):
         return None
     layout = _layout(what, source, target, cpu.target().width, columns)
     return Job(prepared(what.plan, layout), what.scale)

@@ -136,4 +136,5 @@ def addresses(name: str) -> dict[str, int]:
     for k, function in enumerate(_FUNCTIONS):
         kind.words[ENTRIES + k] = ctypes.cast(function, ctypes.c_void_p).value or 0
     return {f"npc.{name}": ctypes.addressof(kind.words),
-            "npc_fft_call": prepared.walker_code()["npc_fft_call"]}
+            **{name: prepared.walker_code()[name]
+               for name in ("npc_fft_call", "npc_fft_entry", "npc_fft_rows")}}

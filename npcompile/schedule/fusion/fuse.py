@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from npcompile.core.facts import Facts
-from npcompile.program.ir import Buffer, For, Statement, with_blocks
+from npcompile.program.ir import Buffer, Exit, For, Statement, with_blocks
 from npcompile.schedule.fusion.interchange import interchange
 from npcompile.schedule.fusion.row_blocks import Fusion, blocks
 from npcompile.schedule.fusion.skewing import sweeps
@@ -18,13 +18,15 @@ from npcompile.schedule.memory.allocate import bound, uses
 
 
 def fuse(
-    facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer], together: bool
+    facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer], together: bool,
+    exits: Sequence[Exit] = (),
 ) -> tuple[list[Statement], Fusion]:
-    """A program's statements with kernels that run together; ``kept`` is needed after it.
+    """A program's statements with kernels that run together; ``kept`` is needed after it,
+    ``exits`` are what Python gets at its side exits.
 
     Unless ``together`` every kernel runs over its whole space, for a device with many lanes.
     """
-    out = Fusion(facts, uses(body) + Counter(kept), bound(body))
+    out = Fusion(facts, uses(body) + Counter(kept), bound(body), exits)
     if not together:
         return list(body), out
     found = _block(out, body)

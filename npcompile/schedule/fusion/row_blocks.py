@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
+from typing import Any
 
 from npcompile.core.facts import Facts
 from npcompile.core.records import field, record, replace
@@ -25,12 +26,15 @@ from npcompile.program.ir import (
     AxisIndex,
     Bind,
     Buffer,
+    Exit,
     For,
     Free,
     Index,
     Kernel,
     Load,
     Reduce,
+    RoutineCall,
+    SideExit,
     SizeValue,
     Statement,
     Store,
@@ -70,9 +74,10 @@ class RowAccess:
 
 @record
 class RowMember:
-    """A kernel of a group: ``axis`` runs over the rows, in each over ``width`` elements."""
+    """A kernel of a group: ``axis`` runs over the rows, in each over ``width`` elements; or a
+    routine that does the same for each row."""
 
-    kernel: Kernel
+    kernel: Kernel | RoutineCall
     axis: int
     width: Size
     touches: tuple[RowAccess, ...]
@@ -83,13 +88,15 @@ class Fusion:
     """The facts that fusion needs, and its products.
 
     ``uses`` counts the program's statements that touch a buffer, and what comes after it;
-    ``inside`` are symbols that get their values in the program.  ``front`` is to be run before
+    ``inside`` are symbols that get their values in the program, ``exits`` what Python gets at its
+    side exits.  ``front`` is to be run before
     everything; ``smaller`` are buffers that shrink, ``made`` new ones.
     """
 
     facts: Facts
     uses: Counter[Buffer]
     inside: Set[Symbol]
+    exits: Sequence[Exit] = ()
     front: list[Statement] = field(default_factory=list)
     smaller: dict[Buffer, Buffer] = field(default_factory=dict)
     made: list[Buffer] = field(default_factory=list)
@@ -117,7 +124,7 @@ def blocks(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
 class _Fuser:
     def __init__(self, out: Fusion, body: Sequence[Statement]) -> None:
         self.facts, self.out, self.body = out.facts, out, body
-        self.members: dict[tuple[Kernel, Size], RowMember | None] = {}
+        self.members: dict[tuple[Kernel | RoutineCall, Size], RowMember | None] = {}
 
     def run(self) -> list[Statement]:
         at, found = 0, list[Statement]()
@@ -148,8 +155,13 @@ class _Fuser:
     def _counts(self, at: int) -> list[Size]:
         """Numbers of rows that a group might have: kept axes of the kernel and of the next."""
         found: dict[Size, None] = {}
+        if not isinstance(self.body[at], (Kernel, RoutineCall)):
+            return []
+        for statement in self.body[at : at + 3]:
+            if isinstance(statement, RoutineCall) and _has_rows(statement):
+                found[_routine_rows().rows(self.facts, statement)] = None
         for statement in self.body[at : at + 2]:
-            if isinstance(statement, Kernel) and isinstance(self.body[at], Kernel):
+            if isinstance(statement, Kernel):
                 reduced = reduced_axes(statement)
                 for k, axis in enumerate(statement.axes):
                     if k not in reduced:
@@ -160,6 +172,18 @@ class _Fuser:
         """The longest group from a statement on.  Numbers that it does not make come first."""
         group = FusedRows(self.facts, rows, at)
         for end, statement in enumerate(self.body[at : at + LONGEST], at + 1):
+            if isinstance(statement, SideExit) and statement in group.checks.values():
+                group.end = end if end == group.end + 1 else group.end
+                continue
+            if isinstance(statement, RoutineCall) and _has_rows(statement):
+                behind = self.body[end : end + 1]
+                check = _routine_rows().check_of(statement, behind, self.out.exits)
+                member = None if check is None else self._member(statement, rows)
+                if member is None or check is None or not group.accepts(member):
+                    break
+                group.add(member, end)
+                group.checks[statement] = check
+                continue
             if not isinstance(statement, Kernel):
                 break
             if not statement.axes:
@@ -174,15 +198,17 @@ class _Fuser:
         del group.numbers[group.numbers_used :]
         return group
 
-    def _member(self, kernel: Kernel, rows: Size) -> RowMember | None:
+    def _member(self, kernel: Kernel | RoutineCall, rows: Size) -> RowMember | None:
         key = kernel, rows
         if key not in self.members:
-            self.members[key] = as_rows(self.facts, kernel, rows)
+            self.members[key] = (
+                as_rows(self.facts, kernel, rows) if isinstance(kernel, Kernel) else
+                _routine_as_rows(self.facts, kernel, rows))
         return self.members[key]
 
     def _small(self, group: FusedRows) -> bool:
         """Whether a row stays in the cache; asked for the sizes at hand."""
-        names = ", ".join(m.kernel.name for m in group.members)
+        names = group.names
         try:
             small = self._fits(group)
         except Unhinted as unknown:
@@ -213,12 +239,19 @@ class _Fuser:
         }
         self.out.smaller.update(private)
         body: list[Statement] = [Alloc(buffer) for buffer in private.values()]
-        body += [on_rows(m, start, count, private) for m in group.members]
+        for member in group.members:
+            if isinstance(member.kernel, RoutineCall):
+                entry = Buffer(f"entry{len(self.out.made)}", "scalar", INT)
+                self.out.made.append(entry)
+                out += _routine_rows().before(member.kernel, entry, group.checks[member.kernel])
+                body.append(_routine_rows().on_rows(member.kernel, entry, start, count, private))
+            else:
+                body.append(on_rows(member, start, count, private))
         body += [Free(buffer) for buffer in private.values()]
         ((name,), _), = start.terms
         assert isinstance(name, Symbol)
         out.append(For(name, 0, group.rows, block, tuple(body), parallel=True))
-        names = ", ".join(m.kernel.name for m in group.members)
+        names = group.names
         shrunk = f"; temporaries that hold one block: {len(private)}" if private else ""
         self.out.notes.append(f"{names} run together over blocks of the {group.rows!r} rows"
                               f"{shrunk}")
@@ -263,6 +296,7 @@ class FusedRows:
         self.members: list[RowMember] = []
         self.numbers: list[Kernel] = []
         self.numbers_used = 0
+        self.checks: dict[RoutineCall, SideExit] = {}  # that follow routines
         self._touches: dict[Buffer, dict[RowAccess, None]] = {}  # equal ones once
 
     def add(self, member: RowMember, end: int) -> None:
@@ -270,6 +304,11 @@ class FusedRows:
         self.numbers_used, self.end = len(self.numbers), end
         for touch in member.touches:
             self._touches.setdefault(touch.buffer, {})[touch] = None
+
+    @property
+    def names(self) -> str:
+        return ", ".join(m.kernel.name if isinstance(m.kernel, Kernel) else m.kernel.routine.name
+                         for m in self.members)
 
     def touches(self) -> Iterator[RowAccess]:
         for touches in self._touches.values():
@@ -304,7 +343,7 @@ class FusedRows:
 
     def shared(self) -> list[Buffer]:
         """Buffers of more than a number a row that pass from one kernel to another."""
-        users: dict[Buffer, set[Kernel]] = {}
+        users: dict[Buffer, set[Kernel | RoutineCall]] = {}
         for member in self.members:
             for touch in member.touches:
                 if touch.count != 1 and touch.step != 0:
@@ -343,6 +382,28 @@ def as_rows(
         if width is not None and axis not in counted:
             return RowMember(kernel, axis, width, tuple(touches(facts, kernel, axis, width, loops)))
     return None
+
+
+def _routine_rows() -> Any:
+    """The module, which only programs with such routines import."""
+    from npcompile.schedule.fusion import routine_rows
+
+    return routine_rows
+
+
+def _has_rows(call: RoutineCall) -> bool:
+    return call.routine.routine == "transform" and bool(_routine_rows().has_rows(call))
+
+
+def _routine_as_rows(facts: Facts, call: RoutineCall, rows: Size) -> RowMember | None:
+    if _routine_rows().rows(facts, call) != rows:
+        return None
+    (view,), made = call.inputs, call.outputs[0]
+    read, written = view.geometry.shape[-1], made.shape[-1]
+    low = view.geometry.offset
+    return RowMember(call, 0, 1, (
+        RowAccess(view.buffer, facts.norm(read), low, facts.norm(low + read - 1), read, False),
+        RowAccess(made, facts.norm(written), 0, facts.norm(written - 1), written, True)))
 
 
 def touches(
@@ -420,6 +481,7 @@ def reduced_axes(kernel: Kernel) -> set[int]:
 def on_rows(member: RowMember, start: Size, count: Size, private: dict[Buffer, Buffer]) -> Kernel:
     """A kernel on ``count`` rows from ``start`` on."""
     kernel, axis = member.kernel, member.axis
+    assert isinstance(kernel, Kernel)
     axes = list(kernel.axes)
     axes[axis] = Axis(axes[axis].name, count * member.width)
 

@@ -13,7 +13,7 @@ from npcompile.backends.cpu.llvm.scalar import memory
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
 from npcompile.backends.cpu.transforms.steps import transform_name
-from npcompile.core.records import record
+from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.core.sizes import product as extent_of
 from npcompile.graph.routines import ROUTINES, Routine, Spec, parse, transform_spec
@@ -59,7 +59,10 @@ class Routines:
         if routine.name == "settle":
             self.settle(call.routine.spec)
             return
-        transform = routine.name == "transform"
+        if routine.name == "transform_entry":
+            self.transform_entry(call)
+            return
+        transform = routine.name.startswith("transform")
         product = routine.name == "product"
         name = "_".join([routine.name, *[call.routine.spec] * bool(call.routine.spec)])
         if transform:
@@ -72,6 +75,8 @@ class Routines:
             f.run("llvm.x86.sse.stmxcsr", control)
         if product:
             self.product(call)
+        elif routine.name == "transform_rows":
+            self.transform_rows(call)
         elif transform:
             self.transform(call, name)
         else:
@@ -150,6 +155,27 @@ class Routines:
         done = f.call("npc_fft_call", ("i64", 1), f.module.extern(f"npc.{name}"), source.pointer,
                       self.slots.data(made), *map(sizes, lengths))
         self.slots.set_number(well, (f.icmp("ne", done, i64(0)),))
+
+    def transform_entry(self, call: RoutineCall) -> None:
+        f, (points,), (entry, well) = self.f, call.sizes, call.outputs
+        spec, _, dtype = call.routine.spec.rpartition(" ")
+        name = transform_name(str(replace(transform_spec(spec), axis=1)), np.dtype(dtype))
+        self.used.add(name)
+        kind = f.module.extern(f"npc.{name}")
+        found = f.call("npc_fft_entry", ("i64", 1), kind, SizeEmitter(self.slots)(points))
+        self.slots.set_number(entry, (found,))
+        self.slots.set_number(well, (f.icmp("ne", found, i64(0)),))
+
+    def transform_rows(self, call: RoutineCall) -> None:
+        f, sizes, into = self.f, SizeEmitter(self.slots), call.into
+        (view, number), (made,) = call.inputs, call.outputs
+        assert into is not None
+        source = self.operand(sizes, view, "01")
+        target = self.operand(sizes, View(made, into, made.dtype), "01")
+        (entry,) = self.slots.number(number.buffer)
+        count, given = map(sizes, view.geometry.shape)
+        f.run("npc_fft_rows", entry, source.pointer, target.pointer, count, given,
+              sizes(into.shape[-1]))
 
     # ------------------------------------------------------------------ factorisations
 

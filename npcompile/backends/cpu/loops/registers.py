@@ -125,6 +125,7 @@ class Use:
                 self._touch([statement.buffer])
                 self._leaving(statement)
             case RoutineCall():
+                self._sizes(_call_sizes(statement))
                 self._touch(view.buffer for view in statement.inputs)
                 self._touch(statement.outputs, True)
             case Call():
@@ -182,6 +183,13 @@ def names(result: Result) -> Iterator[Symbol]:
     elif isinstance(result, ItemsResult):
         for item in result.items:
             yield from names(item)
+
+
+def _call_sizes(call: RoutineCall) -> Iterator[Size]:
+    yield from call.sizes
+    places = [view.geometry for view in call.inputs]
+    for place in (*places, *([] if call.into is None else [call.into])):
+        yield from (place.offset, *place.shape, *place.strides)
 
 
 def _sizes(kernel: Kernel) -> Iterator[Size]:

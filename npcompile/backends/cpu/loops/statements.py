@@ -40,6 +40,9 @@ FEW = 6  # iterations of a loop that is not worth unrolling
 #: are compiled than how fast: what takes time is what it calls
 CALLS = 80
 
+#: the class that emits calls of routines, which a program without them does not import
+ROUTINES = "npcompile.backends.cpu.linalg.routine_calls:Routines"
+
 
 class Statements(ABC):
     """Writes statements into a function; what depends on which function that is, others say."""

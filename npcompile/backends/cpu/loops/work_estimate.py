@@ -11,6 +11,7 @@ from npcompile.program.ir import Apply, For, If, Kernel, Load, RoutineCall, Stat
 from npcompile.schedule.memory.allocate import bound
 
 SCALAR = 8  # an operation on numbers takes as long as one on so many elements
+PASSES = 16  # over its points, that a transform is worth
 UNKNOWN = 16  # iterations of a loop, where nothing tells how many
 
 
@@ -68,6 +69,8 @@ def is_counted(call: RoutineCall) -> bool:
 def multiplications(call: RoutineCall) -> Size:
     """How many a routine makes: for a product the extents of all its indices, for a factorisation
     the third power of a matrix's, for each of a batch."""
+    if call.routine.routine.startswith("transform"):
+        return product([*call.inputs[0].geometry.shape, PASSES]) if call.inputs else 0
     if ROUTINES[call.routine.routine].core:
         shape = call.inputs[0].geometry.shape
         return product([*shape, shape[-1]])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import partial, reduce
+from typing import TYPE_CHECKING
 
 from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.kernels.kernel_functions import KernelFunction, KernelPart
@@ -20,7 +21,8 @@ from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i6
 from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loops.python_objects import NULL
 from npcompile.backends.cpu.loops.registers import ParallelRegisters, Registers
-from npcompile.backends.cpu.loops.statements import Statements, scalar_loops
+from npcompile.backends.cpu.loops.statements import ROUTINES, Statements, scalar_loops
+from npcompile.core.paths import import_path
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, floordiv, largest, product, substitute, symbols
 from npcompile.program.ir import (
@@ -39,6 +41,9 @@ from npcompile.program.ir import (
     flat,
 )
 from npcompile.schedule.memory.allocate import bound
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.linalg.routine_calls import Routines
 
 LINE = 64
 #: bytes between buffers beyond whole lines, so that the same rows of two never meet in the places
@@ -83,6 +88,7 @@ class _ParallelFor(Statements):
         self.depth = 1
         self.past: list[tuple[int, Size]] = []  # most elements that stay in the cache, and all
         self.totals: dict[Kernel, Size] = {}
+        self.routines: Routines | None = None
 
     def emit(self) -> None:
         f, loop, sizes = self.f, self.over, SizeEmitter(self.slots)
@@ -225,7 +231,11 @@ class _ParallelFor(Statements):
         raise AssertionError("parallel iterations inside of parallel iterations")
 
     def call(self, statement: RoutineCall | Call) -> None:
-        raise AssertionError("iterations that call are not independent")
+        if not isinstance(statement, RoutineCall):
+            raise AssertionError("iterations that call are not independent")
+        if self.routines is None:
+            self.routines = import_path(ROUTINES)(self.slots, False)
+        self.routines.emit(statement)
 
     def run(self, kernel: Kernel) -> None:
         if kernel not in self.known:

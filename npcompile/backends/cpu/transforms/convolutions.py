@@ -1,7 +1,7 @@
 """Codelets around the transforms of convolutions: for primes (Rader) and other lengths (Bluestein).
 
 ``gather`` puts numbers in another order, ``scatter`` puts them back and adds the first number of
-the row, ``product`` multiplies by a table.
+the row, ``product`` multiplies by a table, ``copy`` by nothing.
 """
 
 from __future__ import annotations
@@ -45,6 +45,13 @@ class ConvolutionWriter(CodeletWriter):
         zero = literal(elem, 0.0)
         with f.loop(along, self.plus(along, self.word("extra"))) as loop:
             self.put((zero, zero), loop.index)
+
+    def copy(self) -> None:
+        """Numbers as they are."""
+        along, lanes = self.word("along"), self.codelet.lanes
+        with self.f.loop(i64(0), along, lanes) as loop:
+            index = self.clamped(loop.index, along)
+            self.put(self.number(self.source, index, lanes), index)
 
     def gather(self) -> None:
         """The numbers at the places that a table lists."""

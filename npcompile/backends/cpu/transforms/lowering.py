@@ -23,9 +23,9 @@ Spectrum = Callable[[np.ndarray], np.ndarray]
 @record
 class TransformLayout:
     """What a lowering is for: ``kind`` is c2c, r2c or c2r; ``source`` and ``target`` are how both
-    ends lie in memory, pairs for real rows, too; ``elem`` is the numbers' of the arithmetic;
-    ``register`` has so many bytes.  ``columns``: neighbours lie in lanes, up to ``block`` of them;
-    ``scaled``: results are multiplied by a number of the call."""
+    ends lie in memory, pairs for real rows of even length, too; ``elem`` is the format of the
+    arithmetic; ``register`` has so many bytes.  ``columns``: neighbours lie in lanes, up to
+    ``block`` of them; ``scaled``: results are multiplied by a number of the call."""
 
     kind: str
     source: NumberFormat
@@ -89,7 +89,9 @@ class Lowering:
             self.lower(plan, source, target, layout.scaled)
             return self
         half = self.buffer(plan.n)
-        if layout.kind == "r2c":
+        if "real" in (layout.source.layout, layout.target.layout):
+            self.odd(plan, source, half, target)
+        elif layout.kind == "r2c":
             self.lower(plan, source, half)
             self.real("behind", plan.n, half, target, layout.scaled)
         else:
@@ -174,6 +176,16 @@ class Lowering:
         table = twiddles.factors(j, 2 * half, self.dtype).T
         self.put(shape, 2, self.layout.lanes(half // 2), source, target, {"along": half}, table,
                  scaled=scaled)
+
+    def odd(self, plan: Plan, source: End, whole: End, target: End) -> None:
+        """Real rows of odd length as complex ones, of which one half follows from the other."""
+        rest, scaled = plan.n // 2, self.layout.scaled
+        if self.layout.kind == "r2c":
+            self.lower(plan, source, whole, scaled)
+            self.put("copy", 1, self.layout.lanes(rest + 1), whole, target, {"along": rest + 1})
+        else:
+            self.put("mirror", 1, self.layout.lanes(rest), source, whole, {"along": rest})
+            self.lower(plan, whole, target, scaled)
 
     def product(self, by: np.ndarray, source: End, target: End, zeros: int = 0,
                 scaled: bool = False) -> None:

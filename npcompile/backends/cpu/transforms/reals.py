@@ -95,3 +95,17 @@ class RealWriter(CodeletWriter):
         (first, _), (last, _) = self.number(i64(0), 1), self.number(self.half, 1)
         self.put((self.one.add(first, last), self.one.sub(first, last)), i64(0))
         self.both_ends(forward=False)
+
+    def mirror(self) -> None:
+        """A row of odd length whose other half has conjugate numbers: its conjugate, whose forward
+        transform is what the row's inverse one is, as that is real.  ``along`` numbers follow the
+        first one, whose imaginary part doesn't count."""
+        f, lanes, rest = self.f, self.codelet.lanes, self.half
+        re, _ = self.number(i64(0), 1)
+        self.put((re, literal(self.codelet.elem, 0.0)), i64(0))
+        with f.loop(i64(0), rest, lanes) as loop:
+            low = self.plus(self.clamped(loop.index, rest), i64(1))
+            re, im = self.number(low, lanes)
+            self.put((re, self.vector.neg(im)), low)
+            high = f.binary("sub", self.plus(self.times(rest, 2), i64(2 - lanes)), low)
+            self.put(self.backwards((re, im)), high)

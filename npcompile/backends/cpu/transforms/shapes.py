@@ -8,8 +8,8 @@ from npcompile.backends.cpu.transforms.reals import RealWriter
 
 WRITERS: dict[str, type[CodeletWriter]] = {
     **dict.fromkeys(("first", "lines", "whole", "transpose"), CodeletWriter),
-    **dict.fromkeys(("behind", "before"), RealWriter),
-    **dict.fromkeys(("product", "gather", "scatter"), ConvolutionWriter),
+    **dict.fromkeys(("behind", "before", "mirror"), RealWriter),
+    **dict.fromkeys(("product", "copy", "gather", "scatter"), ConvolutionWriter),
 }
 
 

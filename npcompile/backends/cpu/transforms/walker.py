@@ -68,6 +68,14 @@ def _called() -> str:
             ("source_outer", "i64 %so"), ("target_outer", "i64 %to"), ("source_inner", "i64 %si"),
             ("target_inner", "i64 %ti"), ("source_stride", "i64 %ss"),
             ("target_stride", "i64 %ts"), ("block", "i64 %block"), ("total", "i64 %total")))
+    sizes = "\n".join(map(of_entry, ("source_size", "target_size")))
+    of_rows = "\n".join(
+        f"  %f.{name} = getelementptr i64, ptr %frame, i64 {PART[name]}\n"
+        f"  store {value}, ptr %f.{name}" for name, value in (
+            ("source", "ptr %source"), ("target", "ptr %target"), ("inner", "i64 %rows"),
+            ("total", "i64 %rows"), ("source_outer", "i64 0"), ("target_outer", "i64 0"),
+            ("source_inner", "i64 %si"), ("target_inner", "i64 %ti"), ("block", "i64 1"),
+            ("source_stride", "i64 %e.source_size"), ("target_stride", "i64 %e.target_size")))
     return f"""
 define i64 @npc_fft_call(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
                          i64 %made, i64 %behind) {{
@@ -152,6 +160,49 @@ bad:
   ret i64 0
 fine:
   ret i64 1
+}}
+
+define i64 @npc_fft_entry(ptr %kind, i64 %n) {{
+entry:
+  %control = alloca i32
+  %hash = shl i64 %n, 1
+  %at = and i64 %hash, {ENTRIES - 1}
+  %place = getelementptr ptr, ptr %kind, i64 %at
+  %found = load atomic ptr, ptr %place acquire, align 8
+  %any = icmp ne ptr %found, null
+  br i1 %any, label %compare, label %miss
+compare:
+  %its = load i64, ptr %found
+  %its.c.at = getelementptr i64, ptr %found, i64 {entry["columns"]}
+  %its.c = load i64, ptr %its.c.at
+  %same.n = icmp eq i64 %its, %n
+  %same.c = icmp eq i64 %its.c, 0
+  %same = and i1 %same.n, %same.c
+  br i1 %same, label %ready, label %miss
+miss:
+  call void @llvm.x86.sse.stmxcsr(ptr %control)
+{of_kind("find", "ptr", ENTRIES)}
+{of_kind("id", "i64", ENTRIES + 2)}
+  %fresh = call ptr %find(i64 %id, i64 %n, i64 0)
+  call void @llvm.x86.sse.ldmxcsr(ptr %control)
+  br label %ready
+ready:
+  %e = phi ptr [ %found, %compare ], [ %fresh, %miss ]
+  %address = ptrtoint ptr %e to i64
+  ret i64 %address
+}}
+
+define void @npc_fft_rows(i64 %entry, ptr %source, ptr %target, i64 %rows, i64 %given, i64 %made) {{
+  %frame = alloca [{len(FRAME)} x i64], align 64
+  %e = inttoptr i64 %entry to ptr
+{sizes}
+  %template = getelementptr i64, ptr %e, i64 {entry["steps"]}
+  call void @llvm.memcpy.p0.p0.i64(ptr %frame, ptr %template, i64 {8 * len(FRAME)}, i1 false)
+  %si = mul i64 %given, %e.source_size
+  %ti = mul i64 %made, %e.target_size
+{of_rows}
+  call void @npc_fft_units(ptr %frame, i64 0, i64 %rows)
+  ret void
 }}
 
 define i32 @npc_fft_once(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
