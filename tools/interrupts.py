@@ -39,34 +39,49 @@ def size_of(args: tuple[Any, ...]) -> int:
 
 def long(program: Program, function: Any) -> tuple[int, float]:
     """A size, and the seconds of a call."""
-    size, began = program.bench, time.perf_counter()
+    size, began, known = program.bench, time.perf_counter(), (program.bench, 0.0)
     while True:
-        seconds = 0.0
         for _ in range(2):  # the first one may be compiled
             args = program.arguments(size)
-            before = time.perf_counter()
-            function(*args)
-            seconds = time.perf_counter() - before
+            seconds = ended(function, args, LONGEST)
+            if seconds is None:  # left to Python at this size: the one before it then
+                return known
             if seconds > 2 * SECONDS:
                 break
+        known = size, seconds
         wide = 4 * size_of(args) > BYTES
         if seconds >= SECONDS or wide or time.perf_counter() - began > LONGEST:
-            return size, seconds
+            return known
         size *= 2 if seconds > SECONDS / 8 else 4
+
+
+def ended(function: Any, args: tuple[Any, ...], limit: float) -> float | None:
+    """The seconds of a call; None if it had to be ended after a time."""
+    before = time.perf_counter()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, limit, 1.0)  # more than one: a finalizer may take it
+        function(*args)
+    except Stop:
+        return None
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return time.perf_counter() - before
 
 
 def late(program: Program, function: Any, size: int, seconds: float, r: random.Random) -> float:
     """How many seconds after the signal a call has ended."""
-    args = program.arguments(size)
-    wait = seconds * r.uniform(0.2, 0.6)
-    signal.setitimer(signal.ITIMER_REAL, wait)
-    before = time.perf_counter()
-    try:
-        function(*args)
-    except Stop:
-        return time.perf_counter() - before - wait
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+    for _ in range(4):  # a call may take less time than it took before
+        args = program.arguments(size)
+        wait = seconds * r.uniform(0.2, 0.6)
+        before = time.perf_counter()
+        try:
+            signal.setitimer(signal.ITIMER_REAL, wait)
+            function(*args)
+        except Stop:
+            return time.perf_counter() - before - wait
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        seconds /= 2
     return float("nan")
 
 

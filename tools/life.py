@@ -45,7 +45,7 @@ class Stages:
         self.function = function
         dispatcher = jit(function, **OPTIONS)._dispatcher
         self.trace = dispatcher.follow(dispatcher.parameters.demand(args, {}))
-        self.config, self.compiler = dispatcher.config, dispatcher._compiler
+        self.config, self.compiler = dispatcher.config, dispatcher.served.compiler
 
     @property
     def bytecode(self) -> str:

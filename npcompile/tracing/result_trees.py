@@ -227,7 +227,8 @@ class Trees:
                 raise self.t.refuse("return", "of a list of numbers of Python's and of NumPy's")
             if item_types.holds_objects(contents.item):
                 self.t.aliases.list_escapes()
-            columns = vectors.contents(self.t, contents)
+            found = vectors.shown if self._interrupted else vectors.contents
+            columns = found(self.t, contents)
             trees = tuple(map(self.result, columns))
             return Items(ir.Columns, trees, (contents.item,), self._number(obj))
         if isinstance(contents, dict):

@@ -491,6 +491,11 @@ def contents(t: Tracer, g: Vector) -> list[ArrayRef]:
     return [t.new(node) for node in part(t, g, 0, size(t, g))]
 
 
+def shown(t: Tracer, g: Vector) -> list[ArrayRef]:
+    """Views of the items, for who looks at them before they change: one of each column."""
+    return [_items(column, 0, size(t, g)) for column in g.columns]
+
+
 def as_array(t: Tracer, g: Vector) -> ArrayRef:
     """Makes the array that ``np.asarray`` makes; of an empty list an empty array of float64."""
     if isinstance(g.item, Fetched):

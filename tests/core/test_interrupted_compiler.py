@@ -18,6 +18,7 @@ import pytest
 
 from npcompile import jit
 from npcompile.core import aside, sections
+from tests.support.signals import Alarm
 
 X = np.arange(5.0)
 
@@ -35,11 +36,6 @@ def alarm(seconds: float, handler: Callable[..., Any]) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-
-
-def late(*_: object) -> None:
-    signal.setitimer(signal.ITIMER_REAL, 0)
-    raise Late
 
 
 def fresh(number: int) -> Any:
@@ -61,7 +57,7 @@ def test_a_handler_gets_results_while_its_thread_compiles() -> None:
 @pytest.mark.parametrize("seconds", [1e-3, 4e-3, 9e-3, 20e-3])
 def test_what_a_handler_raises_reaches_the_caller(seconds: float) -> None:
     f = fresh(time.perf_counter_ns())
-    with pytest.raises(Late), alarm(seconds, late):
+    with pytest.raises(Late), Alarm(seconds, seconds, Late):
         while True:
             assert f(X) == f.__wrapped__(X)
             f.clear_cache()
@@ -81,7 +77,7 @@ def test_a_wait_ends_when_a_handler_raises_and_the_work_goes_on() -> None:
 
     threshold = gc.get_threshold()
     begun = time.perf_counter()
-    with pytest.raises(Late), alarm(0.01, late):
+    with pytest.raises(Late), Alarm(0.01, 0.01, Late):
         aside.aside(work)
     assert time.perf_counter() - begun < 0.09 and not done
     while not done or gc.get_threshold() != threshold:

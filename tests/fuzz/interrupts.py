@@ -9,8 +9,8 @@ with their seeds.
 from __future__ import annotations
 
 import random
-import signal
 import sys
+from copy import deepcopy
 from types import FrameType
 from typing import Any
 
@@ -18,17 +18,11 @@ import numpy as np
 
 from npcompile import jit
 from tests.fuzz.framework import Counts, Grammar
+from tests.support.signals import Alarm, Stop
 
 MANY = 10**13  # iterations that no call comes to
 SIZE = 24
-AGAIN = 2.0  # seconds until a signal comes once more: a finalizer's exception is dropped
-
-
 FILE = "<random interrupts>"
-
-
-class Stop(BaseException):
-    """What the handler raises."""
 
 
 class Found(BaseException):
@@ -37,7 +31,8 @@ class Found(BaseException):
 
 def source(r: random.Random) -> str:
     """A function whose only endless loop counts in ``a[0]``."""
-    lines = ["def f(a, b, given, x, y, k, n):", "    c = given + 0"]
+    lines = ["def f(a, b, given, table, held, x, y, k, n):", "    c = given + 0",
+             "    p, q = table.tolist(), held.tolist()"]
     whiles = r.random() < 0.4
     lines.append("    while k < n:" if whiles else "    for i in range(k, n):")
     lines.append("        a[0] += 1")
@@ -45,7 +40,7 @@ def source(r: random.Random) -> str:
         lines += ["        " + line for line in statement(r, "k" if whiles else "i")]
     if whiles:
         lines.append("        k += 1")
-    lines.append("    return x, y, k, c")
+    lines.append("    return x, y, k, c, np.array(p), np.array(q)")
     return "\n".join(lines) + "\n"
 
 
@@ -65,18 +60,25 @@ def statement(r: random.Random, index: str) -> list[str]:
         ["for j in range(1, len(c)):", f"    c[j] = (c[j - 1] + b[j] + {place}) & 255"],
         [f"c[{place}:] = (c[{place}:] ^ x) & 127"],
         [f"b[{place}:] = a[{place}:] ^ x", "y = (y + b[1]) & 1023"],
+        [f"p[{place}] = (p[x % {SIZE}] + {index} + 1) & 511", f"x += p[{other}] & 1"],
+        [f"for j in range(1, {SIZE}):", f"    p[j] = (p[j - 1] + b[j] + {place}) & 255"],
+        [f"while len(q) > {r.randint(2, 30)}:", "    y = (y + q.pop()) & 4095",
+         f"q.append((x + {index}) & 1023)"],
+        [f"q.append(x & {r.randint(1, 255)})", f"if len(q) > {r.randint(2, 30)}:",
+         "    y = (y + q.pop()) & 4095", "    q.pop()"],
         ["z = x & 63", "while z > 0:", "    z >>= 1", f"    a[{other}] = (a[{other}] + z) & 4095"],
     ])
 
 
 def made(text: str) -> Any:
-    space: dict[str, Any] = {}
+    space: dict[str, Any] = {"np": np}
     exec(compile(text, FILE, "exec"), space)
     return space["f"]
 
 
-def arrays() -> tuple[Any, Any, Any]:
-    return np.arange(SIZE) * 0, np.arange(SIZE) & 3, np.arange(SIZE) & 7
+def arrays() -> tuple[Any, ...]:
+    return (np.arange(SIZE) * 0, np.arange(SIZE) & 3, np.arange(SIZE) & 7, np.arange(SIZE) & 5,
+            np.arange(2))
 
 
 def differs(seed: int) -> str | None:
@@ -85,26 +87,17 @@ def differs(seed: int) -> str | None:
     text = source(r)
     plain, fast = made(text), jit(made(text))
 
-    def stop(*_: object) -> None:
-        raise Stop
-
     fast(*arrays(), 1, 0, 0, 9)
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        for wait in (0.05, 0.5, 2.0, 5.0):  # the first calls are compiled meanwhile
-            a, b, c = arrays()
-            signal.setitimer(signal.ITIMER_REAL, wait * (1 + r.random()), AGAIN)
-            try:
-                fast(a, b, c, 1, 0, 0, MANY)
-            except Stop:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                found = frame_of(sys.exc_info()[2])
-                if found is not None and "c" in found[1]:
-                    return compared(text, plain, fast, (a, b), found)
-        return f"seed {seed}: never interrupted\n{text}"
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    for wait in (0.05, 0.5, 2.0, 5.0):  # the first calls are compiled meanwhile
+        a, b, *more = arrays()
+        try:
+            with Alarm(wait * (1 + r.random())):
+                fast(a, b, *more, 1, 0, 0, MANY)
+        except Stop:
+            found = frame_of(sys.exc_info()[2])
+            if found is not None and "q" in found[1]:
+                return compared(text, plain, fast, (a, b), found)
+    return f"seed {seed}: never interrupted\n{text}"
 
 
 def frame_of(traceback: Any) -> tuple[int, dict[str, Any]] | None:
@@ -124,20 +117,22 @@ def compared(
     """Runs all iterations but the last ones compiled, and these in Python, line by line."""
     turns = int(left[0][0])
     first = max(turns - 2, 0)
-    a, b, c = arrays()
-    x, y, k, c = fast(a, b, c, 1, 0, 0, first)
+    a, b, *more = arrays()
+    x, y, k, *more = fast(a, b, *more, 1, 0, 0, first)
     line, variables = found
-    whiles = "while" in text.splitlines()[2]
-    names = variables.keys() & ({"x", "y", "z", "k"} if whiles else {"x", "y", "z"})
+    whiles = "while" in text.splitlines()[3]
+    names = variables.keys() & ({"x", "y", "z", "k", "p", "q"} - (set() if whiles else {"k"}))
     own = variables["c"]
     assert own.flags.owndata and own.flags.writeable and own.base is None
     seen: list[object] = []
 
     def look(frame: FrameType, event: str, _: object) -> Any:
-        if event == "line" and frame.f_code.co_filename == FILE and frame.f_lineno == line:
+        frame.f_trace_opcodes = True  # Python looks for signals within a line, too
+        here = frame.f_code.co_filename == FILE and frame.f_lineno == line
+        if here and event in ("line", "opcode"):
             now = {name: frame.f_locals[name] for name in names if name in frame.f_locals}
             if a[0] == turns:
-                seen.append(now)
+                seen.append(deepcopy(now))
             same = np.array_equal(a, left[0]) and np.array_equal(b, left[1])
             same = same and np.array_equal(frame.f_locals["c"], own)
             if same and all(now.get(name) == variables[name] for name in names):
@@ -147,7 +142,7 @@ def compared(
     outer = sys.gettrace()
     sys.settrace(look)
     try:
-        plain(a, b, c, x, y, k if whiles else first, turns + 2)
+        plain(a, b, *more, x, y, k if whiles else first, turns + 2)
     except Found:
         return None
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import warnings
 from typing import Any
 
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile import jit
+from tests.support.signals import Alarm, Stop
 
 
 def apart(array: np.ndarray, packed: bool = False) -> np.ndarray:
@@ -182,17 +182,8 @@ def test_an_interrupted_call_keeps_what_it_has_written() -> None:
             for i in range(len(a)):
                 a[i] = np.cos(a[i])
 
-    def stop(number: int, frame: Any) -> None:
-        raise KeyboardInterrupt
-
     slow(apart(np.ones(5)), 1)
     a = apart(np.ones(1000))
-    before = signal.signal(signal.SIGALRM, stop)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.2, 2.0)  # again if it falls into a finalizer
-        with pytest.raises(KeyboardInterrupt):
-            slow(a, 10**9)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+    with pytest.raises(Stop), Alarm(0.2):
+        slow(a, 10**9)
     np.testing.assert_allclose(a, 0.7390851332151607)

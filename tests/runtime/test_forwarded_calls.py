@@ -217,4 +217,4 @@ def test_graph_breaks_are_tried():
     # the time
     assert FASTER in str(compiled[1].explain()) or compiled[1].cache_info().refused
     after = compiled[1]._dispatcher.regions.continuations.values()
-    assert all(len(rest.versions) <= rest.limit < 10 for rest in after)
+    assert all(len(rest.versions) <= rest.served.limit < 10 for rest in after)

@@ -13,7 +13,7 @@ import pytest
 
 import npcompile
 from npcompile import jit
-from npcompile.runtime.unsafe.warning_filters import version_address
+from npcompile.runtime.unsafe.version_tags import filters_address
 from tests.fuzz import fp_warnings
 from tests.fuzz.framework import checked
 from tests.support import oracle
@@ -675,7 +675,7 @@ def both(compiled: Callable[..., Any], function: Callable[..., Any], args: Any) 
             warnings.showwarning = before
             del space["__warningregistry__"]
         _REMEMBERED[call] = kept
-        now = ctypes.c_int64.from_address(version_address()).value
+        now = ctypes.c_int64.from_address(filters_address()).value
         entries = kept if kept.get("version") == now else {}  # older ones are forgotten when read
         found.append((caught, {key for key in entries if key != "version"}))
     assert found[0] == found[1]
@@ -702,7 +702,7 @@ def test_filters_that_change_show_a_warning_anew(function: Callable[..., Any]) -
 
 def test_what_is_known_of_shown_warnings() -> None:
     """The number of CPython's that registries are compared with is found, and followed."""
-    address = version_address()
+    address = filters_address()
     number = ctypes.c_int64.from_address(address)
     with warnings.catch_warnings():
         for _ in range(3):

@@ -10,7 +10,9 @@ import pytest
 
 from npcompile import jit
 from npcompile.core import logs
-from npcompile.runtime.versions import closure_cache, dispatch
+from npcompile.runtime.versions import closure_cache
+from npcompile.runtime.versions.served import Served
+from npcompile.runtime.versions.version import HEIRLOOMS
 
 X = np.arange(5.0)
 
@@ -205,8 +207,8 @@ def test_reading_a_version_takes_memory_for_that_alone():
 
 def test_few_versions_are_taken_over(monkeypatch):
     """Versions of earlier closures do not use up the number that a function may have."""
-    monkeypatch.setattr(dispatch, "VERSION_LIMIT", dispatch.HEIRLOOMS + 2)
-    for k in range(dispatch.HEIRLOOMS + 6):
+    monkeypatch.setattr(Served, "limit", HEIRLOOMS + 2)
+    for k in range(HEIRLOOMS + 6):
         made = jit(lambda x, k=k: x * k, static=("k",), fullgraph=True, cache=False)
         assert (made(X) == X * k).all()
         del made

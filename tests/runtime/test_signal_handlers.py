@@ -7,8 +7,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -20,33 +20,10 @@ from npcompile.backends.cpu.loader import symbols
 from npcompile.backends.cpu.loader.compile import compile, load
 from npcompile.runtime.memory import recycled
 from tests.fuzz.interrupts import differs
+from tests.support.signals import Alarm, Stop
 
 SOON = 0.05
 LATE = 1.0  # a busy machine may take so long; without looking it would be many times that
-AGAIN = 2.0  # until a signal comes once more
-
-
-class Stop(BaseException):
-    pass
-
-
-@contextmanager
-def stopping(after: float, handler: Callable[..., Any] | None = None) -> Iterator[None]:
-    """A signal that comes after some seconds, whose handler raises.
-
-    It comes again, as Python drops an exception that a handler raises in a finalizer or in a
-    callback of the garbage collector, which other packages have.
-    """
-    def stop(*_: object) -> None:
-        raise Stop
-
-    before = signal.signal(signal.SIGALRM, handler or stop)
-    signal.setitimer(signal.ITIMER_REAL, after, AGAIN)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def stopped(
@@ -58,7 +35,7 @@ def stopped(
         args = make()
         began = time.perf_counter()
         try:
-            with stopping(wait):
+            with Alarm(wait):
                 function(*args)
         except Stop:
             seconds, frame = time.perf_counter() - began - wait, sys.exc_info()[2]
@@ -135,6 +112,29 @@ def tabled(a: Any, n: int) -> Any:
     return table[0, 0]
 
 
+def tabled_twice(a: Any, n: int) -> Any:
+    table, other = np.zeros((n, n)), np.ones((n, n))
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                table[i, j] += a[k & 7]
+                other[j, i] -= a[k & 7]
+    return table[0, 0], other[0, 0]
+
+
+def listed(a: Any, n: int) -> Any:
+    before, grown = [0] * len(a), []
+    for k in range(n):
+        now = [0] * len(a)
+        for j in range(1, len(a)):
+            now[j] = max(before[j - 1] + 1, now[j - 1])
+        before = now
+        a[k & 7] += 1
+        if len(grown) < 100:
+            grown.append(k)
+    return before[-1], grown
+
+
 def doubled(a: Any, at: Any) -> None:
     b = a * 2.0
     for k in range(len(at)):
@@ -194,6 +194,29 @@ def test_an_array_of_the_function_s_own_is_handed_over_without_a_copy() -> None:
     assert seconds < LATE
 
 
+def test_several_arrays_are_handed_over_without_a_copy() -> None:
+    f, n = jit(tabled_twice), 2000
+    f(np.ones(8), n // 20)
+    for _ in range(2):
+        before = recycled.info()
+        _, found, seconds = stopped(f, lambda: (np.ones(8), n))
+        after = recycled.info()
+    assert after.fresh + after.reused - before.fresh - before.reused == 2
+    table, other = found["table"], found["other"]
+    assert table.flags.owndata and other.flags.owndata
+    assert np.abs(table + other.T - 1).max() <= 1
+    assert seconds < LATE
+
+
+def test_loops_over_lists_end_between_iterations() -> None:
+    (a, _), found, seconds = stopped(jit(listed), lambda: (np.zeros(2000, int), 10**9))
+    turns = int(a.sum())
+    assert found["before"] == [min(j, turns) for j in range(len(a))]
+    assert found["grown"] == list(range(min(turns, 100)))
+    assert all(type(item) is int for item in found["before"] + found["grown"])
+    assert seconds < LATE
+
+
 def test_functions_that_are_called_have_frames() -> None:
     (a, _), _, seconds = stopped(jit(called), lambda: (np.zeros(8, int), 10**6))
     assert a.max() - a.min() <= 1
@@ -204,7 +227,7 @@ def test_the_function_handles_what_the_handler_raises() -> None:
     f = jit(kept)
     for wait in (1.0, 4.0, 8.0):
         a = np.zeros(9, int)
-        with suppress(Stop), stopping(wait):  # while it is compiled, if the machine is busy
+        with suppress(Stop), Alarm(wait):  # while it is compiled, if the machine is busy
             i = f(a, 10**12)
             assert i < 0 and a[8] == -1 and a[:8].sum() == -i
             return
@@ -224,9 +247,13 @@ def test_a_handler_that_returns_costs_nothing() -> None:
     a = np.zeros(8, int)
     n = 3_000_000
     f(a, n)
-    with stopping(0.001, lambda *_: calls.append(1)):
+    before = signal.signal(signal.SIGALRM, lambda *_: calls.append(1))
+    try:
         signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
         assert f(a, n) == whiled(np.zeros(8, int), n)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
     assert calls and a.sum() == 2 * n
 
 
@@ -234,7 +261,7 @@ def test_other_threads_leave_signals_alone() -> None:
     a, f = np.zeros(8, int), jit(whiled)
     f(a, 10)
     worker = threading.Thread(target=f, args=(a, 3_000_000))
-    with pytest.raises(Stop), stopping(SOON):
+    with pytest.raises(Stop), Alarm(SOON):
         worker.start()
         while True:
             time.sleep(0.01)

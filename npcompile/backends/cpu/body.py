@@ -382,6 +382,7 @@ class _Body(Statements):
         self.slots.set_data(buffer, self.f.load(place, "ptr"))
 
     def make(self, leaving: tuple[Statement, ...]) -> None:
+        leaving = tuple(moves.apart(leaving))
         moved = moves.moved(leaving, self.rooms)
         filled = {move.target for move in moved.values()}
         for statement in leaving:

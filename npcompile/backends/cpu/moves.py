@@ -6,9 +6,9 @@ nothing needs its source afterwards: the object takes the memory over.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 
-from npcompile.core.records import record
+from npcompile.core.records import record, replace
 from npcompile.program.ir import Alloc, Buffer, Kernel, Load, Statement
 from npcompile.schedule.memory.allocate import touched
 
@@ -19,6 +19,27 @@ class Move:
 
     source: Buffer
     target: Buffer
+
+
+def apart(leaving: Sequence[Statement]) -> Iterator[Statement]:
+    """The statements, with a kernel for each array that one of them only copies among others."""
+    for statement in leaving:
+        if isinstance(statement, Kernel) and _copies(statement):
+            for store in statement.stores:
+                value = statement.values[store.value]
+                yield replace(statement, values=(value,), stores=(replace(store, value=0),))
+        else:
+            yield statement
+
+
+def _copies(kernel: Kernel) -> bool:
+    """Whether a kernel only copies elements between buffers, none of which it reads and writes."""
+    plain = [value for value in kernel.values if isinstance(value, Load) and value.by is None]
+    return (
+        len(plain) == len(kernel.values) and not kernel.reductions and not kernel.in_order
+        and all(store.mask is None and store.by is None for store in kernel.stores)
+        and {value.buffer for value in plain}.isdisjoint(kernel.written)
+    )
 
 
 def moved(leaving: Sequence[Statement], stay: Container[Buffer]) -> dict[Kernel, Move]:

@@ -28,7 +28,7 @@ from npcompile.runtime.entry.fp_warnings import home
 from npcompile.runtime.entry.function_writer import METADATA, Writer
 from npcompile.runtime.entry.helpers import NAMES, audible, clear, warning
 from npcompile.runtime.unsafe.layout import layout
-from npcompile.runtime.unsafe.warning_filters import version_address
+from npcompile.runtime.unsafe.version_tags import filters_address
 
 if TYPE_CHECKING:
     from npcompile.runtime.entry.outline import Outline
@@ -78,7 +78,7 @@ def table(traced: Outline, function: FunctionType) -> MessageTable | None:
 
 def shown_before() -> dict[str, int]:
     """The addresses of what :func:`warn` compares with a registry, by the names it has there."""
-    return {"npc.warnings.filters": version_address(), "npc.warnings.version": id(_VERSION)}
+    return {"npc.warnings.filters": filters_address(), "npc.warnings.version": id(_VERSION)}
 
 
 def warn() -> str:

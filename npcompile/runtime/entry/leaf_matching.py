@@ -93,3 +93,11 @@ def written(
         from npcompile.tensors import tensor_memory
 
         tensor_memory.written(Roots(function, bound).value(source))
+
+
+def is_unaligned(value: object) -> bool:
+    """Whether a value is an array that needs an aligned copy."""
+    if type(value) is not np.ndarray:
+        return False
+    unit = value.itemsize
+    return not value.flags.aligned or any(s % unit for s in value.strides if unit)

@@ -22,6 +22,7 @@ from npcompile.guards.sources import Arg, Leaf
 from npcompile.program.results import ItemsResult, ParamResult, Result, ViewResult
 from npcompile.runtime.entry import fp_warnings
 from npcompile.runtime.entry.executables import FLAGS, MISS, Left
+from npcompile.runtime.entry.leaf_matching import is_unaligned
 from npcompile.runtime.versions.native import Native
 
 if TYPE_CHECKING:
@@ -35,8 +36,9 @@ class AlignedCopies:
     """The arguments of one call, ``bound``, with an aligned copy in the place of each array that
     needs one."""
 
-    def __init__(self, bound: dict[str, Any], apart: dict[int, np.ndarray]) -> None:
+    def __init__(self, bound: dict[str, Any]) -> None:
         self._given = bound
+        apart = {id(value): value for value in bound.values() if is_unaligned(value)}
         self._copies = {key: array.copy(order="K") for key, array in apart.items()}
         self._originals = {id(copy): apart[key] for key, copy in self._copies.items()}
         self._saved: list[tuple[np.ndarray, np.ndarray]] = []
@@ -107,7 +109,7 @@ class AlignedCopies:
         else:
             if result is MISS:
                 return python()
-            version.calls += 1
+            version.called()
             self._write_back()
             return self._returned(result)
         if left.exception is not None:
@@ -153,18 +155,6 @@ class AlignedCopies:
     def _returned(self, result: Any) -> Any:
         """The result, or the argument whose copy it is."""
         return self._originals.get(id(result), result)
-
-
-def replaced(bound: dict[str, Any]) -> AlignedCopies | None:
-    """The arguments with copies of the arrays that are not aligned; None: there are no such."""
-    apart = {id(value): value for value in bound.values()
-             if type(value) is np.ndarray and _needs_copy(value)}
-    return AlignedCopies(bound, apart) if apart else None
-
-
-def _needs_copy(array: np.ndarray) -> bool:
-    unit = array.itemsize
-    return not array.flags.aligned or any(s % unit for s in array.strides if unit)
 
 
 def _overlaps_itself(array: np.ndarray) -> bool:

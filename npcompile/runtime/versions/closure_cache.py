@@ -9,7 +9,6 @@ that belongs to a cycle is freed with it.
 
 from __future__ import annotations
 
-import inspect
 from collections import deque
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING
@@ -40,11 +39,9 @@ LIMIT = 64
 _left: deque[_Legacy] = deque(maxlen=LIMIT)
 
 
-def kind(function: FunctionType, config: Config) -> object | None:
-    """The key that functions share which may use each other's versions; None: they never do."""
+def kind(function: FunctionType, config: Config) -> object:
+    """The key that nested functions share which may use each other's versions."""
     code = function.__code__
-    if not code.co_flags & inspect.CO_NESTED:
-        return None
     cells = tuple(map(_contents, function.__closure__ or ()))
     # the code itself keeps its address from coming back
     return id(code), code, config, capability(), cells
@@ -72,10 +69,8 @@ def leave(wanted: object, former: ref[FunctionType], dispatcher: Dispatcher) -> 
     _left.append(_Legacy(wanted, former, dispatcher))
 
 
-def inherit(wanted: object | None) -> Dispatcher | None:
+def inherit(wanted: object) -> Dispatcher | None:
     """The dispatcher of such a function that is no more."""
-    if wanted is None:
-        return None
     for entry in reversed(list(_left)):
         if entry.former() is None and entry.kind == wanted and _taken(entry):
             return entry.dispatcher

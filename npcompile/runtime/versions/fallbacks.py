@@ -1,19 +1,21 @@
-"""Calls of a function that were left to Python: how many, why, and what takes the next ones."""
+"""Calls of a function that are left to Python: how many, why, and what takes the next ones."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core import logs
 from npcompile.core.aside import load
-from npcompile.core.config import Config, deterministic_mode
-from npcompile.core.errors import DeterminismError
+from npcompile.core.config import Config, Deterministic, deterministic_mode
+from npcompile.core.errors import CompileError, DeterminismError, Refusal
 from npcompile.core.locks import lock
 from npcompile.core.sections import section
 from npcompile.core.surroundings import why
+from npcompile.core.unseen import unseen
+from npcompile.runtime.versions.native import in_python
+from npcompile.runtime.versions.served import Served
 
 if TYPE_CHECKING:
     from npcompile.runtime.versions.forwarding import Forwarder
@@ -21,16 +23,68 @@ if TYPE_CHECKING:
 _lock = lock()
 
 
+@unseen
 class Fallbacks:
-    """How many calls of one function were left to Python, by reason."""
+    """Runs calls of one function in Python, and counts them by reason."""
 
-    def __init__(self) -> None:
+    def __init__(self, served: Served) -> None:
+        self._served = served
+        self.forget()
+
+    def forget(self) -> None:
+        """Begins anew, for another function."""
         self.forwarder: Forwarder | None = None  # takes calls that need not be looked at
-        self.wanting = True  # whether there may be one, and is none
+        self._wanting = True  # whether there may be one, and is none
         self._counts: Counter[str] = Counter()
 
+    # ------------------------------------------------------------------ calls
+
+    def python(self, refusal: Refusal, args: Any, kwargs: Any, mode: Deterministic) -> Any:
+        """A call that could not be compiled."""
+        self.note(str(refusal))
+        served = self._served
+        if served.config.fullgraph:
+            raise CompileError(f"{served.name}: {refusal}")
+        if mode:
+            complain(served.config, f"{served.name}: runs in Python ({refusal})")
+        return served.plain(*args, **kwargs)
+
+    def refused(
+        self, refusal: Refusal, args: Any, kwargs: Any, mode: Deterministic, timed: bool
+    ) -> Any:
+        """A call of a kind that is known to be left to Python."""
+        if mode or self._served.config.fullgraph:
+            return self.python(refusal, args, kwargs, mode)
+        return self.again(str(refusal), None, args, kwargs, timed)
+
+    def again(
+        self, why: str, longest: float | None, args: Any, kwargs: Any, timed: bool
+    ) -> Any:
+        """One more call that is left to Python; after many in a row, short ones (of at most
+        ``longest`` seconds) are not looked at any more.  ``timed``: by a clock, which results don't
+        depend on."""
+        self.note(why)
+        taker = self.taker()
+        if taker is None:
+            return self._served.plain(*args, **kwargs)
+        return taker.look(why, longest, args, kwargs, timed)
+
+    def note(self, why: str) -> None:
+        """Counts a call that is left to Python."""
+        self.counts[why] += 1
+        logs.log("exits", lambda: f"{self._served.name} runs in Python: {why}")
+
+    # ------------------------------------------------------------------ the forwarder
+
+    def taker(self) -> Forwarder | None:
+        """The entry that passes calls straight to the plain function, if they need no dispatch."""
+        if self._wanting and self._served.start is None:
+            self._begin()
+            self._served.changed()
+        return self.forwarder
+
     @section
-    def begin(self, function: FunctionType, python: Callable[..., Any]) -> None:
+    def _begin(self) -> None:
         """Has a forwarder from now on, where there is machine code for calls."""
         made = None
         try:
@@ -40,12 +94,12 @@ class Fallbacks:
                 forwarder,  # most functions are compiled
             )
 
-            made = forwarder(function, python)
+            made = forwarder(self._served.function, in_python)
         except Exception as error:
             if why(error) is None:
                 raise
         with _lock:  # calls of another thread may be in its forwarder
-            self.forwarder, self.wanting = self.forwarder or made, False
+            self.forwarder, self._wanting = self.forwarder or made, False
 
     @property
     def counts(self) -> Counter[str]:
@@ -61,6 +115,7 @@ class Fallbacks:
             self.forwarder.interrupt()
 
     def clear(self) -> None:
+        """Forgets the calls so far."""
         self.counts.clear()
         if self.forwarder is not None:
             self.forwarder.withdraw()

@@ -43,11 +43,12 @@ from collections import Counter, defaultdict
 from time import perf_counter
 from typing import Any
 
-from npcompile.core.config import Config
+from npcompile.core.config import Deterministic
 from npcompile.core.errors import Refusal
 from npcompile.core.records import record
+from npcompile.core.sections import section
 from npcompile.runtime.versions.call_signatures import call_kind, magnitude
-from npcompile.runtime.versions.tiering import TierProfile
+from npcompile.runtime.versions.served import Served
 from npcompile.runtime.versions.version import Version
 
 #: refused traces of one kind of arguments before that kind is left to Python without trying
@@ -116,12 +117,18 @@ class Policy:
 
     Parameters
     ----------
+    served
+        The function.
     bucket
         What compiling takes; one for a function and what comes after its graph breaks.
     """
 
-    def __init__(self, bucket: Bucket) -> None:
-        self.bucket = bucket
+    def __init__(self, served: Served, bucket: Bucket) -> None:
+        self._served, self.bucket = served, bucket
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets what was refused and compiled."""
         self.gives_up = False  #: whether some calls do too little
         self._crowded: set[object] = set()
         self.refused: dict[object, Refusal] = {}
@@ -131,12 +138,25 @@ class Policy:
         self._compiles: defaultdict[object, Compiles] = defaultdict(Compiles)
         self._idle: Counter[object] = Counter()
 
+    def clear(self) -> None:
+        """Forgets what was refused and compiled, and what that took."""
+        self.forget()
+        self.bucket.empty()
+
     # ------------------------------------------------------------------ compiling
 
-    def known(self, bound: dict[str, Any], patient: bool, left: int) -> Refusal | None:
-        """Why a call that no version serves is left to Python without trying; ``patient``: whoever
-        calls would rather wait for what may be compiled later; ``left``: calls of the function
-        that were Python's."""
+    def decide(
+        self, bound: dict[str, Any], mode: Deterministic, versions: int, left: int
+    ) -> Refusal | None:
+        """Why a call that none of so many versions serves is left to Python without trying;
+        ``left``: calls of the function that were Python's."""
+        patient = bool(mode) or self._served.config.fullgraph  # waits for what may be compiled
+        found = self._known(bound, patient, left)
+        if found is None and versions >= self._served.limit:
+            return Refusal("versions", f"more than {self._served.limit} compiled versions")
+        return found
+
+    def _known(self, bound: dict[str, Any], patient: bool, left: int) -> Refusal | None:
         kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
         found = self.refused.get(exact)
         if found is None and self._same[kind] >= SAME:
@@ -164,11 +184,13 @@ class Policy:
             return TRIED
         return None
 
+    @section
     def remember(self, bound: dict[str, Any], refusal: Refusal) -> None:
         """Leaves such calls to Python, and after some all of their kind."""
-        kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
-        self.refused[exact] = self._latest[kind] = refusal
-        self._same[kind] += SAME if refusal.general else 1
+        with self._served.lock:
+            kind, exact = call_kind(bound, exact=False), call_kind(bound, exact=True)
+            self.refused[exact] = self._latest[kind] = refusal
+            self._same[kind] += SAME if refusal.general else 1
 
     def took(self, bound: dict[str, Any], seconds: float, made: Version | None) -> None:
         """Records the time of compiling for one call; ``made``: the version, which has run once."""
@@ -190,34 +212,50 @@ class Policy:
 
     # ------------------------------------------------------------------ calls that do little
 
-    def idled(self, bound: dict[str, Any], why: Refusal) -> bool:
-        """Notes a call that did less than it cost; True: such calls are Python's from now on."""
-        kind = call_kind(bound, exact=False), magnitude(bound)
-        self._idle[kind] += 1
-        if self._idle[kind] < IDLE_LIMIT:
-            return False
-        self.refused[call_kind(bound, exact=True)] = why
-        self.gives_up = True
-        return True
+    def looked_at(self, version: Version, bound: dict[str, Any], leaves: tuple[Any, ...]) -> None:
+        """Notes a call that came here, to a version with an entry of its own or without."""
+        inexact = not (version.direct or version.trace.exact)
+        if inexact and version.price(leaves) < LOOKED:
+            self.idled(version, bound)
+        elif version.installable(False):
+            self.noted(version)
+
+    def idled(self, version: Version, bound: dict[str, Any]) -> None:
+        """Notes a call that did less than it cost; soon, such calls are left to Python."""
+        served = self._served
+        eager = served.mode or served.config.fullgraph or served.config.check
+        if eager or served.start is not None:
+            return
+        with served.lock:
+            kind = call_kind(bound, exact=False), magnitude(bound)
+            self._idle[kind] += 1
+            if self._idle[kind] >= IDLE_LIMIT:
+                why = next(iter(version.trace.graph_breaks.values()), LITTLE)
+                self.refused[call_kind(bound, exact=True)] = why
+                self.gives_up = True
+                served.changed()
 
     def idle(self, bound: dict[str, Any]) -> bool:
         """Whether calls like this one are Python's because they do little."""
         kind = call_kind(bound, exact=False), magnitude(bound)
         return self.gives_up and self._idle[kind] >= IDLE_LIMIT
 
+    # ------------------------------------------------------------------ versions that may be slow
 
-def may_be_tried(version: Version, config: Config) -> bool:
-    """Whether a clock may decide on a version, which has NumPy's bits."""
-    return version.trace.exact and not (config.fullgraph or config.check)
+    def made(self, version: Version) -> None:
+        """A new version needs Python around it, or does not."""
+        if version.trace.graph_breaks or not version.bare:
+            self._try(version)
 
+    def noted(self, version: Version) -> None:
+        """Counts a call that left a version or that its entry did not take."""
+        if version.note():
+            self._try(version)
+            self._served.changed()
 
-def trial(version: Version) -> TierProfile:
-    """Has the next calls of a version take turns with the plain function."""
-    return TierProfile(version.heavy)
-
-
-def does_little(version: Version, leaves: tuple[Any, ...]) -> bool:
-    """Whether a call of a version with other bits that Python looks at does less than that costs.
-    """
-    looked_at = not (version.direct or version.trace.exact)
-    return looked_at and version.price(leaves) < LOOKED
+    def _try(self, version: Version) -> None:
+        """Finds out at the next calls whether Python is faster, if it has the same bits."""
+        config = self._served.config
+        by_clock = version.trace.exact and not (config.fullgraph or config.check)
+        if by_clock and self._served.start is None:
+            version.try_out()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from time import perf_counter
 from types import CodeType, FunctionType
 from typing import Any
@@ -28,8 +28,10 @@ from npcompile.runtime.entry.executables import Left
 from npcompile.runtime.unsafe.parameters import Parameters
 from npcompile.runtime.versions import resume
 from npcompile.runtime.versions.dispatch import Dispatcher
+from npcompile.runtime.versions.exits import Exits
 from npcompile.runtime.versions.policy import PAUSE, Bucket
 from npcompile.runtime.versions.resume import Activation
+from npcompile.runtime.versions.served import Served
 from npcompile.runtime.versions.version import Version
 from npcompile.tracing import observed_results
 from npcompile.tracing.graph_breaks import ResumePoint, Slot, statement_end
@@ -73,32 +75,19 @@ class ContinuationParameters(Parameters):
         return dict(zip(self.positional, args, strict=True))
 
 
-class Continuation(Dispatcher):
-    """Dispatches the rest of a function from one place on."""
+@unseen
+class ServedRest(Served):
+    """The rest of a function from one place on."""
 
     start: ResumePoint
     limit = CONTINUED
 
-    def __init__(
-        self, function: FunctionType, config: Config, start: ResumePoint, bucket: Bucket
-    ) -> None:
-        super().__init__(function, config, lambda: None, bucket)
-        self.start = start
-        self._take_place()
-
-    def _take_place(self) -> None:
-        self.plain = self._plain
+    def whole(self, function: FunctionType) -> tuple[Callable[..., Any], Parameters]:
+        """What runs in Python in the place of compiled code, and its parameters."""
         count = sum(map(_count, self.start.stack))
-        self.parameters = ContinuationParameters(
-            (*self.start.names, *(f".{k}" for k in range(count)))
-        )
+        names = *self.start.names, *(f".{k}" for k in range(count))
+        return self._plain, ContinuationParameters(names)
 
-    def adopt(self, function: FunctionType, on_version: Callable[[], None]) -> None:
-        """Serves another function of the same code."""
-        super().adopt(function, on_version)
-        self._take_place()
-
-    @unseen
     def _plain(self, /, *args: Any, **kwargs: Any) -> Any:
         """All that comes, in Python."""
         start = self.start
@@ -107,9 +96,13 @@ class Continuation(Dispatcher):
         stack = [_folded(slot, held) for slot in start.stack]
         return resume.prepare([Activation.of(self.function, start.offset, local, stack)])()
 
-    @unseen
+
+@unseen
+class RestExits(Exits):
+    """The exits of the rest of a function, whose graph breaks its caller goes on from."""
+
     def graph_break(self, version: Version, left: Left, way_out: Exit) -> Any:
-        return broken_off(version, left, way_out, lambda: self.withdraw(version))
+        return broken_off(version, left, way_out, partial(self.versions.withdraw, version))
 
 
 def broken_off(
@@ -132,7 +125,7 @@ class Continuations:
 
     def __init__(self, function: FunctionType, config: Config, bucket: Bucket) -> None:
         self.function, self.config, self.bucket = function, config, bucket
-        self.continuations: dict[ResumePoint, Continuation] = {}
+        self.continuations: dict[ResumePoint, Dispatcher] = {}
         self.rests: Counter[str] = Counter()  # why Python went on to the end
         self._idle = False  # a call did little between its graph breaks
         self._price = 0.0  # microseconds that NumPy would have taken after its first pause
@@ -245,7 +238,8 @@ class Continuations:
             if len(self.continuations) >= PLACES:
                 self.rests[f"more than {PLACES} places to go on"] += 1
                 return self._rest(end, local, stack)
-            made = Continuation(self.function, self.config, start, self.bucket)
+            rest = ServedRest(self.function, self.config, lambda: None, start)
+            made = Dispatcher(rest, self.bucket, RestExits)
             continuation = self.continuations.setdefault(start, made)
         self._ran = 0.0
         found = continuation.call(*args)

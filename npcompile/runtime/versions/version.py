@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -26,6 +27,9 @@ UNKNOWN = 64
 ALIKE = 4
 #: so many of them, the latest, go to the next function of the same code
 HEIRLOOMS = 16
+
+
+Wires = Callable[[Outline], tuple[guard_binding.Wiring, bool]]
 
 
 @record(eq=False, frozen=False)
@@ -86,6 +90,31 @@ class Version:
         self.noted, self.patience = 0, min(2 * self.patience, MOST_EXITS)
         return True
 
+    def try_out(self) -> None:
+        """Has the next calls take turns with the plain function."""
+        self.trial = TierProfile(self.heavy)
+
+    def keep(self) -> None:
+        """Nobody finds out any more whether Python is faster."""
+        self.trial = None
+
+    def called(self, seconds: float = 0.0) -> None:
+        """Counts a call that it served, and notes the time of that run."""
+        self.calls += 1
+        self.seconds = seconds
+
+    def untimed(self) -> None:
+        """The next run has no time yet."""
+        self.seconds = 0.0
+
+    def doubt(self, cautious: bool) -> None:
+        """Whether the next run keeps copies of what it writes."""
+        self.cautious = cautious
+
+    def anchor(self) -> None:
+        """Its entry watches this function's variables, as they are now."""
+        self.adrift = False
+
     def drift(self) -> bool:
         """Takes its entry away from calls if what it watches has changed; True: it has."""
         made = self.executable
@@ -118,7 +147,21 @@ class Version:
         if self.direct and isinstance(self.executable, Native):
             self.adrift = True
             self.executable.state.release()
-            self.executable.wiring = guard_binding.leafwise(self.trace)
+            self.executable.wire(guard_binding.leafwise(self.trace))
+        return True
+
+    def rewire(self, wires: Wires, function: FunctionType) -> bool:
+        """Whether its entry could be wired to another function of the same code, or need not be."""
+        made = self.executable
+        self.calls = 0
+        self.exits.clear()
+        if not self.direct or not isinstance(made, Native):
+            return True
+        wired, direct = wires(self.trace)
+        if not direct or not wired.signature.like(made.state.signature):
+            return False
+        made.wire(wired)
+        self.tell(function)
         return True
 
     def save(self, leaves: tuple[Any, ...]) -> list[tuple[Any, Any]]:
