@@ -8,7 +8,6 @@ numbers of some functions), and those of integers, are the library's own, taken 
 from __future__ import annotations
 
 import ctypes
-import importlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -23,29 +22,14 @@ from npcompile.core.sections import again, inside
 from npcompile.core.surroundings import why
 from npcompile.ops.elementwise import ufunc_of
 from npcompile.ops.record import Op, stands_for
-from npcompile.runtime.unsafe.layout import UfuncHead, supported
+from npcompile.runtime.unsafe import raw_memory, ufunc_objects
+from npcompile.runtime.unsafe.layout import UfuncHead
 
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
-#: place of PyUFunc_FromFuncAndDataAndSignatureAndIdentity in NumPy's table of ufunc functions
-_FROM_FUNCTIONS = 42
 _ALL_FLAGS = 0x3D
 _lock = lock()
 _kept: list[Any] = []  # ufuncs refer to their tables for ever
-ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))  # at exit, too
-
-
-@cache
-def _constructor() -> Callable[..., Any]:
-    module: Any = importlib.import_module("numpy._core._multiarray_umath")
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = ctypes.cast(pointer(module._UFUNC_API, None),
-                        ctypes.POINTER(ctypes.c_void_p))
-    kind = ctypes.PYFUNCTYPE(
-        ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int,
-        ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_int,
-        ctypes.c_char_p, ctypes.py_object)
-    return kind(table[_FROM_FUNCTIONS] or 0)
+raw_memory.keep_for_ever(_kept)  # at exit, too
 
 
 def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
@@ -53,14 +37,9 @@ def ufunc(op: Op, library: np.ufunc | None = None) -> np.ufunc:
     library's ufunc of another name that the record has, whose other loops may not be the same."""
     library = ufunc_of(op) if library is None else library
     assert library is not None
-    if config.disabled() or not supported():
+    if config.disabled() or not ufunc_objects.readable(library):
         return library
-    fields = UfuncHead.from_address(id(library))
-    read = (fields.nin, fields.nout, fields.nargs, fields.ntypes, fields.core_enabled) == (
-        library.nin, library.nout, library.nargs, library.ntypes, 0)
-    if not read:
-        return library
-    table = _Table(op, library, fields)
+    table = _Table(op, library, ufunc_objects.head(library))
     made = table.ufunc()
     stands_for(made, op)
     if op.reference.startswith("scipy.special:"):
@@ -117,10 +96,10 @@ class _Table:
 
     def ufunc(self) -> np.ufunc:
         _kept.append(self)
-        made: np.ufunc = _constructor()(
+        made: np.ufunc = ufunc_objects.constructor()(
             self.functions, self.data, self.types, self.library.ntypes, self.library.nin,
             self.library.nout, self.fields.identity, *self.texts, 0, None, self.library.identity)
-        UfuncHead.from_address(id(made)).type_resolver = self.fields.type_resolver
+        ufunc_objects.head(made).type_resolver = self.fields.type_resolver
         self.made = made
         return made
 

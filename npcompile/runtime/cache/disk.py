@@ -507,7 +507,7 @@ def environment(request: str | None = None) -> str:
 def _environment(request: str) -> str:
     from npcompile.backends.cpu.loader.cache_sizes import near_here
     from npcompile.backends.cpu.loader.compile import target
-    from npcompile.backends.cpu.loader.processor import identity
+    from npcompile.runtime.unsafe.processor import identity
 
     known = identity()  # what the target follows from; to ask LLVM takes longer
     processor = (request, known, near_here()) if known is not None else target(request)

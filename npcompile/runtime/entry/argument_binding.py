@@ -22,6 +22,7 @@ from npcompile.runtime.entry.state import spread
 from npcompile.runtime.unsafe.layout import Layout, layout
 from npcompile.runtime.unsafe.native_functions import TABLE, FunctionBase, install, installed
 from npcompile.runtime.unsafe.parameters import Parameters
+from npcompile.runtime.unsafe.raw_memory import set_word
 
 _HEAD, _LAST, _PYTHON, _FUNCTION, _COUNT, _NAMELESS, _NAMES = range(7)  # slots of a table
 
@@ -54,7 +55,7 @@ class Binder:
         self._names = names
         #: what the last entry of the chain has to go on to
         self.address = _code()
-        ctypes.c_uint64.from_address(id(function) + TABLE).value = ctypes.addressof(self._table)
+        set_word(id(function) + TABLE, ctypes.addressof(self._table))
         self._function = weakref.ref(function)
         function._binder = self
 

@@ -6,9 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from npcompile.backends.cpu.loader.compile import keep_for_ever
 from npcompile.core.records import field, record
 from npcompile.core.unseen import unseen
+from npcompile.runtime.unsafe.raw_memory import keep_for_ever
 
 if TYPE_CHECKING:
     from npcompile.program.ir import Program

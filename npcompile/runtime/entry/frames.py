@@ -7,14 +7,12 @@ which is there until ``exit`` returns.
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from npcompile.backends.cpu.llvm.frame import SHORT, FrameLayout
-from npcompile.backends.cpu.loader import symbols
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.program.ir import (
     Buffer,
@@ -32,14 +30,9 @@ from npcompile.runtime.entry import interrupts
 from npcompile.runtime.entry.executables import FLAGS, OVERLAP, STALE, UNDONE, Left
 from npcompile.runtime.entry.helpers import flag_names
 from npcompile.runtime.entry.result_building import assemble
+from npcompile.runtime.unsafe import numpy_memory, raw_memory
 
 _WRITEABLE = 0x400
-
-
-@cache
-def _words(count: int) -> Any:
-    """The type of so many words."""
-    return ctypes.c_uint64 * count
 
 
 class FrameReader:
@@ -56,7 +49,7 @@ class FrameReader:
     def __init__(self, program: Program, frame: FrameLayout, address: int) -> None:
         self._program = program
         self._frame = frame
-        self._slots = _words(frame.size).from_address(address)
+        self._slots = raw_memory.words(address, frame.size)
         self._views: dict[int, Any] = {}
         self._numbers: dict[int, Any] = {}
         self._containers: dict[int, Any] = {}
@@ -73,7 +66,7 @@ class FrameReader:
         slot = self._frame.object(buffer)
         if not self._slots[slot]:
             raise ValueError(f"{buffer.name} has not been made")
-        return ctypes.py_object.from_buffer(self._slots, 8 * slot).value
+        return raw_memory.object_at(self._slots[slot])
 
     def number(self, buffer: Buffer, origin: str) -> Any:
         """The number in a scalar buffer."""
@@ -114,41 +107,7 @@ class FrameReader:
         unit = unit if self.size(view.filled) else 0
         strides = tuple(self.size(stride) * unit for stride in view.geometry.strides)
         flags = owner.flags.num & (_WRITEABLE if view.writeable else 0)
-        return _view_of(owner, view.dtype, offset, shape, strides, flags)
-
-
-@cache
-def _numpy() -> tuple[Any, Any]:
-    counts = ctypes.POINTER(ctypes.c_ssize_t)
-    pointer, integer, thing = ctypes.c_void_p, ctypes.c_int, ctypes.py_object
-    new = ctypes.PYFUNCTYPE(thing, thing, pointer, integer, counts, counts, pointer, integer,
-                            pointer)
-    own = ctypes.PYFUNCTYPE(integer, thing, pointer)
-    return (
-        new(symbols.resolve("PyArray_NewFromDescr")),
-        own(symbols.resolve("PyArray_SetBaseObject")),
-    )
-
-
-def _view_of(
-    owner: Any,
-    dtype: np.dtype,
-    offset: int,
-    shape: tuple[int, ...],
-    strides: tuple[int, ...],
-    flags: int,
-) -> Any:
-    """A view of an array's memory at any offset, with NumPy's own rule for its base."""
-    new, own = _numpy()
-    counts = ctypes.c_ssize_t * max(len(shape), 1)
-    data = owner.__array_interface__["data"][0] + offset
-    take = ctypes.pythonapi.Py_IncRef  # both functions steal a reference
-    take(ctypes.py_object(dtype))
-    made = new(np.ndarray, id(dtype), len(shape), counts(*shape), counts(*strides), data,
-               flags, None)
-    take(ctypes.py_object(owner))
-    own(made, id(owner))
-    return made
+        return numpy_memory.view(owner, view.dtype, offset, shape, strides, flags)
 
 
 def left(program: Program, frame: FrameLayout, number: int, raised: int, what: Any) -> Left:

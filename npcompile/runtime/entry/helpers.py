@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from npcompile.backends.cpu.loader import symbols
+from npcompile.runtime.unsafe.numpy_memory import ERROR_STATE, error_mask
 
 if TYPE_CHECKING:
     from npcompile.runtime.entry.function_writer import Writer
@@ -21,7 +21,6 @@ SHIFT = {DIVIDE: 0, OVERFLOW: 3, UNDERFLOW: 6, INVALID: 9}
 WARN = 1  # what these bits say where it warns
 NAMES = {DIVIDE: "divide", OVERFLOW: "over", UNDERFLOW: "under", INVALID: "invalid"}
 _ACTIONS: tuple[Literal["ignore", "warn", "raise"], ...] = ("ignore", "warn", "raise")
-_CAPSULE = b"numpy.ufunc.extobj"
 
 #: formats of Py_BuildValue: function, code, flags, what, args, nargsf, kwnames
 CONSTANTS = (
@@ -36,12 +35,6 @@ def flag_names(flags: int) -> frozenset[str]:
     return frozenset(name for flag, name in NAMES.items() if flags & flag)
 
 
-class _State(ctypes.Structure):
-    """NumPy's npy_extobj, of which only the first field is read."""
-
-    _fields_ = (("mask", ctypes.c_int),)
-
-
 @cache
 def errstate() -> bool:
     """Whether NumPy's error state can be read from machine code; names its variable if so."""
@@ -49,14 +42,12 @@ def errstate() -> bool:
         from numpy._core.umath import _extobj_contextvar as variable
     except ImportError:
         return False
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
     for k in range(12):
         request = {name: _ACTIONS[(k >> i) % 3] for i, name in enumerate(NAMES.values())}
         with np.errstate(divide=request["divide"], over=request["over"], under=request["under"],
                          invalid=request["invalid"]):
             try:
-                mask = _State.from_address(get(variable.get(), _CAPSULE)).mask
+                mask = error_mask(variable.get())
             except (ValueError, LookupError):
                 return False
         if any((mask >> SHIFT[f] & 7 == 0) != (request[n] == "ignore") for f, n in NAMES.items()):
@@ -71,14 +62,14 @@ def heard() -> str:
     that ``np.errstate`` does not ignore."""
     from npcompile.runtime.entry.function_writer import Writer  # only who compiles needs it
 
-    w, name = Writer(), f'c"{_CAPSULE.decode()}\\00"'
+    w, name = Writer(), f'c"{ERROR_STATE.decode()}\\00"'
     clear(w)
     state = w.let("call i32 @npc_errstate()")
     w.do(f"ret i32 {w.add('and', 'i32', '%raised', audible(w, state))}")
     mode = _state()
     return "\n".join([
         *(w.outside | mode.outside).values(),
-        f"@npc.errstate.name = private constant [{len(_CAPSULE) + 1} x i8] {name}",
+        f"@npc.errstate.name = private constant [{len(ERROR_STATE) + 1} x i8] {name}",
         "define i32 @npc_errstate() {", *mode.lines, "}",
         "define i32 @npc_heard(i32 %raised) {", *w.lines, "}", "",
     ])

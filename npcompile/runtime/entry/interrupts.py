@@ -9,12 +9,12 @@ left: Python goes on there by raising it (:mod:`.exits`).
 
 from __future__ import annotations
 
-import ctypes
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from npcompile.backends.cpu import target
 from npcompile.runtime.entry.helpers import ALL_FLAGS
+from npcompile.runtime.unsafe.raw_memory import raise_here
 
 #: cycles of the time stamp counter between two looks at signals, 4 to 16 ms; and where the GIL has
 #: to be taken for that, for which a thread that runs Python may let this one wait for 5 ms
@@ -153,12 +153,6 @@ def taken() -> BaseException | None:
     return raised.pop() if raised else None
 
 
-@cache
-def _raise() -> Any:
-    kind = ctypes.py_object
-    return ctypes.PYFUNCTYPE(kind, kind, kind)(("PyErr_SetObject", ctypes.pythonapi))
-
-
 def raiser(exception: BaseException) -> Any:
     """A function of no arguments that raises, and leaves no frame in the traceback."""
-    return partial(_raise(), type(exception), exception)
+    return partial(raise_here(), type(exception), exception)

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 from npcompile.core.records import record
@@ -28,6 +27,7 @@ from npcompile.guards.binding import AccessStep
 from npcompile.guards.sources import Leaf
 from npcompile.runtime.entry.fp_messages import MessageTable
 from npcompile.runtime.entry.helpers import errstate
+from npcompile.runtime.unsafe import raw_memory
 from npcompile.runtime.unsafe.version_tags import VersionTag
 
 _ARGUMENTS_OFFSET = 1 << 63  # PY_VECTORCALL_ARGUMENTS_OFFSET
@@ -106,20 +106,14 @@ class Signature:
         return self.step(self.looked + k)
 
 
-@cache
-def _objects(count: int) -> Any:
-    """The type of an array of objects."""
-    return ctypes.py_object * count
-
-
 def _arguments(args: int, nargsf: int, kwnames: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a vectorcall, from the words that it passes (PEP 590)."""
     count = nargsf & ~_ARGUMENTS_OFFSET
-    names = ctypes.cast(kwnames, ctypes.py_object).value if kwnames else ()
+    names = raw_memory.object_at(kwnames) if kwnames else ()
     total = count + len(names)
     if not total:
         return (), {}
-    values = _objects(total).from_address(args)[:]
+    values = raw_memory.objects(args, total)
     return tuple(values[:count]), dict(zip(names, values[count:]))
 
 
@@ -252,7 +246,7 @@ class EntryState:
             return False
         slots = map(self.signature.word, range(self.signature.words))
         return all(
-            ctypes.c_uint64.from_address(self._slots[k]).value == self._slots[k + 1]
+            raw_memory.word(self._slots[k]) == self._slots[k + 1]
             for k in slots
         )
 

@@ -35,6 +35,7 @@ import numpy as np
 
 from npcompile.core.locks import lock
 from npcompile.core.records import record
+from npcompile.runtime.unsafe import raw_memory
 from npcompile.runtime.unsafe.layout import ELSIZE
 
 LIMIT = 256 << 20
@@ -64,17 +65,17 @@ class MemoryInfo:
 def supported() -> bool:
     """Whether this platform has what recycling needs."""
     sizes = all(
-        ctypes.c_ssize_t.from_address(id(np.dtype(name)) + ELSIZE).value == np.dtype(name).itemsize
+        raw_memory.word(id(np.dtype(name)) + ELSIZE) == np.dtype(name).itemsize
         for name in ("i1", "f4", "c16")
     )
-    return sys.platform == "linux" and sizes and hasattr(ctypes.pythonapi, "malloc_usable_size")
+    return sys.platform == "linux" and sizes and raw_memory.has("malloc_usable_size")
 
 
 class _Memory:
     """The loaded code; immortal, for arrays may be freed when everything else is gone."""
 
     def __init__(self) -> None:
-        from npcompile.backends.cpu.loader.compile import keep_for_ever, load
+        from npcompile.backends.cpu.loader.compile import load
         from npcompile.backends.cpu.loader.symbols import register
         from npcompile.runtime.cache.disk import own
         from npcompile.runtime.entry.fp_messages import shown_before
@@ -90,11 +91,12 @@ class _Memory:
         else:
             self.handler = _Handler(b"npcompile", 1)
             self.name = ctypes.create_string_buffer(b"mem_handler")
-            self.capsule = _capsule(ctypes.addressof(self.handler), ctypes.addressof(self.name))
+            addresses = ctypes.addressof(self.handler), ctypes.addressof(self.name)
+            self.capsule = raw_memory.new_capsule(*addresses)
             code = load(machine, {"npc_mem_handler": id(self.capsule), **names})
             for field in ("malloc", "calloc", "realloc", "free"):
                 setattr(self.handler, field, code[f"npc_memory_{field}"])
-            self.numbers = (ctypes.c_int64 * 4).from_address(code["npc_memory"])
+            self.numbers = raw_memory.numbers(code["npc_memory"], 4)
             self.trim = ctypes.PYFUNCTYPE(None, ctypes.c_int64)(code["npc_memory_trim"])
             # no other thread is in the middle of changing the list of blocks while one forks
             lock, unlock = (ctypes.PYFUNCTYPE(None)(code[f"npc_memory_{name}"])
@@ -103,30 +105,25 @@ class _Memory:
             # not a function of Python's: a signal handler that raises in one would be swallowed
             collected = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.py_object] * 2)
             gc.callbacks.append(collected(code["npc_memory_collected"]))
-        self.main = ctypes.c_int64.from_address(code["npc_poll_main"])
-        self.main.value = threading.main_thread().ident or 0
+        self.main = raw_memory.numbers(code["npc_poll_main"], 1)
+        self.main[0] = threading.main_thread().ident or 0
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
         self.code = code
         for owner in (self, code):
-            keep_for_ever(owner)
+            raw_memory.keep_for_ever(owner)
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
         for name in ("new_array", "adopt", "take", "give", "heard", "poll", "warn", "warned"):
             register(f"npc_{name}", code[f"npc_{name}"])
 
     def _forked(self) -> None:
-        self.main.value = threading.get_ident()
+        self.main[0] = threading.get_ident()
 
     def _text(self) -> str:
         from npcompile.runtime.memory import recycling_code  # only who compiles needs it
 
         return recycling_code.text(self.recycling)
-
-
-def _capsule(address: int, name: int) -> object:
-    prototype = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.c_void_p] * 3)
-    return prototype(("PyCapsule_New", ctypes.pythonapi))(address, name, None)
 
 
 _lock = lock()

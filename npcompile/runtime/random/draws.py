@@ -26,6 +26,7 @@ from npcompile.backends.cpu.loader.symbols import DRAW
 from npcompile.core.records import record
 from npcompile.runtime.memory import recycled
 from npcompile.runtime.random import pcg
+from npcompile.runtime.unsafe import numpy_memory, raw_memory
 
 _FLOAT, _INT, _INT32 = np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.int32)
 LEAST, LEAST_OTHERS = 10_000, 1000  # numbers that are worth a call, uniform and other ones
@@ -83,21 +84,6 @@ class _Drawers:
     kept: tuple[Any, ...]
 
 
-_held = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi))
-
-
-def _addresses(bits: Any) -> tuple[int, int]:
-    """Where the state of a :class:`numpy.random.PCG64` is, with its increment after it; and where
-    it says whether half a word is kept, with that half after it."""
-    interface = _held(bits.capsule, b"BitGenerator")
-    state = ctypes.c_void_p.from_address(interface).value
-    assert state is not None
-    found = ctypes.c_void_p.from_address(state).value
-    assert found is not None
-    return found, state + 8
-
-
 _asked = 0  # how many numbers were drawn without them
 
 
@@ -137,12 +123,13 @@ def _singles() -> Any:
     from npcompile.backends.cpu.loader.compile import lasting
     from npcompile.runtime.cache.disk import compiled
 
-    drawers, fields = _drawers(), _fields()
+    drawers, fields = _drawers(), numpy_memory.generator_fields()
     if drawers is None or fields is None:
         return lasting(compiled(pcg.NONE))
-    imports = {"npc.generator": id(np.random.Generator),
-               "npc.next_double": _interface(np.random.PCG64(0))[3], **drawers.addresses}
-    return lasting(compiled(pcg.one(fields)), imports)
+    next_double = numpy_memory.generator_interface(np.random.PCG64(0))[3]
+    imports = {"npc.generator": id(np.random.Generator), "npc.next_double": next_double,
+               **drawers.addresses}
+    return lasting(compiled(pcg.one(pcg.Fields(*fields))), imports)
 
 
 def address(what: str) -> int:
@@ -151,37 +138,11 @@ def address(what: str) -> int:
     return found
 
 
-def _interface(bits: Any) -> list[int]:
-    """The addresses of a bit generator's state and of its functions."""
-    return list((ctypes.c_uint64 * 5).from_address(_held(bits.capsule, b"BitGenerator")))
-
-
-def _words(thing: object) -> list[int]:
-    size = type(thing).__basicsize__ // 8
-    return list((ctypes.c_uint64 * size).from_address(id(thing)))
-
-
-def _fields() -> pcg.Fields | None:
-    """Where generators hold what is needed, found by what is there; None if that is not clear."""
-    rng = np.random.Generator(np.random.PCG64(1))
-    lock, words, interface = rng.bit_generator.lock, _words(rng), _interface(rng.bit_generator)
-    faces = [k for k in range(len(words)) if words[k : k + 5] == interface]
-    locks = [k for k, word in enumerate(words) if word == id(lock)]
-    before = _words(lock)
-    with lock:
-        during = _words(lock)
-    after = _words(lock)
-    held = [k for k, word in enumerate(during) if word and not before[k] and not after[k]]
-    if len(faces) != 1 or len(locks) != 1 or not held:
-        return None
-    return pcg.Fields(8 * faces[0], 8 * locks[0], 8 * held[0])
-
-
 def _agree(drawers: _Drawers) -> bool:
     """Whether some thousand numbers, and the state after them, are NumPy's."""
     ours, plain = (np.random.Generator(np.random.PCG64(20141)) for _ in "ab")
     state = plain.bit_generator.state["state"]
-    held = (ctypes.c_uint64 * 4).from_address(_addresses(ours.bit_generator)[0])
+    held = raw_memory.words(numpy_memory.generator_state(ours.bit_generator)[0], 4)
     whole = [value >> shift & (1 << 64) - 1 for value in (state["state"], state["inc"])
              for shift in (0, 64)]
     if list(held) != whole:
@@ -204,7 +165,7 @@ def _agree(drawers: _Drawers) -> bool:
 def _fill(draw: Callable[..., None], bits: Any, shape: Any, lower: float, range_: float) -> Any:
     made = recycled.empty(shape, _FLOAT)
     with bits.lock:
-        draw(_addresses(bits)[0], made.size, made.ctypes.data, lower, range_)
+        draw(numpy_memory.generator_state(bits)[0], made.size, made.ctypes.data, lower, range_)
     return made
 
 
@@ -213,7 +174,7 @@ def _fill_integers(
 ) -> Any:
     made = recycled.empty(shape, dtype)
     with bits.lock:
-        draw(*_addresses(bits), made.size, made.ctypes.data, least, range_)
+        draw(*numpy_memory.generator_state(bits), made.size, made.ctypes.data, least, range_)
     return made
 
 

@@ -35,6 +35,7 @@ from functools import cache
 
 from npcompile.core.config import wanted_threads
 from npcompile.runtime.threads.processors import MAX_THREADS, shared_processors
+from npcompile.runtime.unsafe import raw_memory
 
 _lock = threading.Lock()
 _chosen: int | None = None  # by set_num_threads
@@ -61,7 +62,7 @@ class _Pool:
 
         self._code = lasting(own(f"pool {supported()}", _text))
         self.address = self._code["npc_pool_run"]
-        self.limit = ctypes.c_int64.from_address(self._code["npc_pool_limit"])
+        self.limit = raw_memory.numbers(self._code["npc_pool_limit"], 1)
         self.forget = ctypes.PYFUNCTYPE(None)(self._code["npc_pool_forget"])
         self.stop = ctypes.PYFUNCTYPE(ctypes.c_int)(self._code["npc_pool_stop"])
         self.threads = ctypes.PYFUNCTYPE(ctypes.c_int64)(self._code["npc_pool_threads"])
@@ -81,7 +82,7 @@ class _Pool:
 
     def adjust(self) -> None:
         """Takes as many threads as this process may have."""
-        self.limit.value = _wanted()
+        self.limit[0] = _wanted()
 
 
 @cache
@@ -116,7 +117,7 @@ def set_num_threads(count: int) -> None:
     with _lock:
         _chosen = count
         if _pool.cache_info().currsize:  # loaded already
-            _pool().limit.value = count
+            _pool().limit[0] = count
 
 
 def running_threads() -> int:

@@ -18,6 +18,7 @@ from npcompile.core.sections import again
 from npcompile.core.surroundings import why
 from npcompile.graph.routines import TransformSpec, transform_spec
 from npcompile.runtime.transforms import arrays, prepared
+from npcompile.runtime.unsafe import raw_memory
 
 _FIND = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_int64] * 3)
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 2,
@@ -66,16 +67,9 @@ class TransformKind:
     def run(self, source: int, target: int, before: int, given: int, n: int, made: int,
             behind: int) -> int:
         """All of a transform, by way of arrays."""
-        a = _array(source, self.dtype, (before, given, behind))
-        out = _array(target, self.made, (before, made, behind))
+        a = raw_memory.array(source, self.dtype, (before, given, behind))
+        out = raw_memory.array(target, self.made, (before, made, behind))
         return arrays.transform(self.transform(n), a, 1, out)
-
-
-def _array(address: int, dtype: np.dtype, shape: tuple[int, ...]) -> Any:
-    """An array on memory of a program's."""
-    size = dtype.itemsize * int(np.prod(shape))
-    memory: Any = (ctypes.c_char * size).from_address(address)
-    return np.frombuffer(memory, dtype).reshape(shape)
 
 
 _kinds: list[TransformKind] = []

@@ -17,7 +17,6 @@ ufunc.
 
 from __future__ import annotations
 
-import ctypes
 from functools import cache
 
 import numpy as np
@@ -29,14 +28,12 @@ from npcompile.runtime.entry.fp_warnings import CATEGORIES
 from npcompile.runtime.entry.guard_code import ALIGNED, C_CONTIGUOUS, WRITEABLE
 from npcompile.runtime.entry.helpers import ALL_FLAGS, NAMES, SHIFT
 from npcompile.runtime.memory import recycled
-from npcompile.runtime.unsafe.layout import ELSIZE, UfuncHead, layout, supported
-from npcompile.runtime.unsafe.native_functions import TABLE, FunctionBase
+from npcompile.runtime.unsafe import raw_memory, ufunc_objects
+from npcompile.runtime.unsafe.layout import ELSIZE, UfuncHead, layout
 
 MANY = 8192  #: elements beyond which NumPy lets other threads of Python's run
 OPERANDS = 4
 _WARN_ON_WRITE = 1 << 31  # of NPY_ARRAY_ flags
-_HAVE_VECTORCALL = 1 << 11  # Py_TPFLAGS_...
-_TYPE_OFFSET = 56  # of a class: where its instances have their vectorcall pointer, checked below
 #: the classes that no code of a user's or of another library stands behind
 _USUAL = ("PyArray_Type", "PyFloat_Type", "PyLong_Type", "PyComplex_Type", "PyBool_Type",
           "PyList_Type", "PyTuple_Type", "_PyNone_Type")
@@ -445,34 +442,14 @@ def _formats() -> str:
 
 
 @cache
-def _place() -> int:
-    """Where ufuncs have their vectorcall pointer; 0 if that is not known."""
-    def of_class(cls: type) -> int:
-        return ctypes.c_ssize_t.from_address(id(cls) + _TYPE_OFFSET).value
-
-    pointer = ctypes.sizeof(ctypes.c_void_p)
-    if not supported() or not recycled.supported() or of_class(FunctionBase) != TABLE - pointer:
-        return 0
-    place = of_class(np.ufunc)
-    if not (np.ufunc.__flags__ & _HAVE_VECTORCALL and 0 < place < np.ufunc.__basicsize__):
-        return 0
-    found = {_vectorcall(ufunc, place).value for ufunc in (np.exp, np.add, np.isnan, np.modf)}
-    return place if len(found) == 1 and None not in found else 0
-
-
-def _vectorcall(ufunc: np.ufunc, place: int) -> ctypes.c_void_p:
-    return ctypes.c_void_p.from_address(id(ufunc) + place)
-
-
-@cache
 def _code() -> tuple[int, int]:
     """The addresses of the vectorcall function and of what marks our loops."""
     recycled.ensure()
-    register("npc_ufunc_generic", _vectorcall(np.exp, _place()).value or 0)
+    register("npc_ufunc_generic", ufunc_objects.vectorcall(np.exp))
     register("npc.out", id(_NAME))
     register("npc.generic", id(np.generic))
     loaded = cpu.load(compiled(_text()), {})
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(loaded))  # ufuncs live for ever
+    raw_memory.keep_for_ever(loaded)  # ufuncs live for ever
     return loaded["npc_ufunc"], loaded["npc_mark"]
 
 
@@ -482,21 +459,19 @@ _NAME = "out"
 
 def take(ufunc: np.ufunc, library: np.ufunc) -> None:
     """From now on a ufunc's calls come here; the library's takes the objects of other classes."""
-    if _place():
-        address, _ = _code()
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(library))
-        UfuncHead.from_address(id(ufunc)).object = id(library)
-        _vectorcall(ufunc, _place()).value = address
+    if recycled.supported() and ufunc_objects.vectorcall_place():
+        ufunc_objects.take(ufunc, library, _code()[0])
 
 
 def mark(ufunc: np.ufunc) -> int | None:
     """The data of a loop of one dtype and one result, whose function does not look at it, that is
     called without NumPy's help."""
-    fields = UfuncHead.from_address(id(ufunc))
+    fields = ufunc_objects.head(ufunc)
     fits = taken(ufunc) and fields.nout == 1 and fields.nargs <= OPERANDS
     return _code()[1] if fits else None
 
 
 def taken(ufunc: np.ufunc) -> bool:
     """Whether a ufunc's calls come here."""
-    return bool(_place()) and _vectorcall(ufunc, _place()).value == _code()[0]
+    known = recycled.supported() and ufunc_objects.vectorcall_place()
+    return bool(known) and ufunc_objects.vectorcall(ufunc) == _code()[0]

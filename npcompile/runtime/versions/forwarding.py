@@ -23,6 +23,7 @@ from npcompile.runtime.cache.disk import compiled
 from npcompile.runtime.entry.state import spread
 from npcompile.runtime.unsafe.layout import supported
 from npcompile.runtime.unsafe.native_functions import FORWARD, FunctionBase
+from npcompile.runtime.unsafe.raw_memory import set_word
 
 _FOREVER = 2**62  # ticks
 #: calls in Python that are forwarded for one which is looked at, at most, and where no clock tells
@@ -61,7 +62,7 @@ class Forwarder:
 
     def serve(self, function: FunctionBase) -> int:
         """The address that calls of ``function`` may go to from now on."""
-        ctypes.c_uint64.from_address(id(function) + FORWARD).value = ctypes.addressof(self._table)
+        set_word(id(function) + FORWARD, ctypes.addressof(self._table))
         return _machine().address
 
     @property

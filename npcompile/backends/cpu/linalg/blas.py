@@ -16,6 +16,7 @@ import numpy as np
 
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
 from npcompile.core.records import record
+from npcompile.runtime.unsafe import raw_memory
 
 LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 _PATTERNS = (("scipy_{}_64_", 64), ("{}_64_", 64), ("{}_", 32))
@@ -143,14 +144,10 @@ def scipys() -> Blas | None:
     except ImportError:
         return None
     tables = (cython_blas.__pyx_capi__, cython_lapack.__pyx_capi__)
-    name_of, pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
-    name_of.restype, name_of.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    pointer.restype = ctypes.c_void_p
-    pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
     def find(name: str) -> int:
         capsule = next(table[name] for table in tables if name in table)
-        return int(pointer(capsule, name_of(capsule)))
+        return raw_memory.capsule(capsule, raw_memory.capsule_name(capsule))
 
     return Blas(32, find)
 

@@ -5,7 +5,6 @@ Every use of llvmlite is behind one lock: it has one of its own, and the option 
 
 from __future__ import annotations
 
-import ctypes
 import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ from npcompile.core.config import capability
 from npcompile.core.errors import Refusal
 from npcompile.core.records import record
 from npcompile.core.surroundings import Unusable
+from npcompile.runtime.unsafe.raw_memory import keep_for_ever
 
 _lock = threading.RLock()
 forking(_lock)  # a child must not inherit LLVM in the middle of its work
@@ -268,12 +268,6 @@ def lasting(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
     loaded = load(code, imports)
     keep_for_ever(loaded)
     return loaded
-
-
-def keep_for_ever(thing: object) -> None:
-    """Keeps an object even when the interpreter ends and clears all modules: daemon threads that
-    have released the GIL run machine code until the process is gone."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
 
 
 @cache

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.cpu.loader import symbols
-from npcompile.backends.cpu.loader.processor import protect
+from npcompile.runtime.unsafe.raw_memory import protect
 
 _HEAD = b"\x7fELF\x02\x01\x01"  # 64 bits, little endian
 _X86_64 = 62

@@ -17,37 +17,12 @@ anew at each load.
 from __future__ import annotations
 
 import ctypes
-import importlib
 from collections.abc import Callable, Iterator
 from functools import cache
 
 import numpy as np
 
-#: positions in NumPy's C API table; they never change (NumPy's numpy_api.py)
-NUMPY_API: dict[str, int] = {
-    "PyArray_DescrFromType": 45,
-    "PyArray_TypeObjectFromType": 46,
-    "PyArray_CopyInto": 50,
-    "PyArray_CopyAnyInto": 51,
-    "PyArray_Scalar": 60,
-    "PyArray_ScalarAsCtype": 62,
-    "PyArray_CastScalarToCtype": 63,
-    "PyArray_FromAny": 69,
-    "PyArray_Return": 76,
-    "PyArray_CopyObject": 84,
-    "PyArray_NewCopy": 85,
-    "PyArray_UpdateFlags": 92,
-    "PyArray_NewFromDescr": 94,
-    "PyArray_CheckFromAny": 108,
-    "PyArray_View": 137,
-    "PyArray_EquivTypes": 182,
-    "PyArray_Zeros": 183,
-    "PyArray_Empty": 184,
-    "PyArray_NewLikeArray": 277,
-    "PyArray_SetBaseObject": 282,
-    "PyArray_FailUnlessWriteable": 286,
-    "PyDataMem_SetHandler": 304,
-}
+from npcompile.runtime.unsafe import numpy_memory, raw_memory
 
 _OBJECTS: dict[str, object] = {
     "PyArray_Type": np.ndarray,
@@ -86,8 +61,8 @@ def resolve(name: str) -> int:
     """The address that a name stands for; raises :class:`KeyError` if there is none."""
     if name in _registered:
         return _registered[name]
-    if name in NUMPY_API:
-        return _numpy_api()[NUMPY_API[name]]
+    if name in numpy_memory.PLACES:
+        return numpy_memory.function(name)
     if name in _OBJECTS:
         return id(_OBJECTS[name])
     kind, _, what = name.partition(".")
@@ -99,24 +74,14 @@ def resolve(name: str) -> int:
         return _providers[kind](what)
     for library in _libraries():
         try:
-            return ctypes.addressof(ctypes.c_byte.in_dll(library, name))
+            return raw_memory.symbol(library, name)
         except ValueError:
             continue
     raise KeyError(name)
 
 
-@cache
-def _numpy_api() -> ctypes.Array[ctypes.c_size_t]:
-    umath = importlib.import_module("numpy._core._multiarray_umath")
-
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    table = get(umath._ARRAY_API, None)
-    return (ctypes.c_size_t * (max(NUMPY_API.values()) + 1)).from_address(table)
-
-
-def _libraries() -> Iterator[ctypes.CDLL]:
-    yield ctypes.pythonapi  # the process: nearly always enough, and the search below is slow
+def _libraries() -> Iterator[ctypes.CDLL | None]:
+    yield None  # the process: nearly always enough, and the search below is slow
     from ctypes.util import find_library
 
     for name in ("c", "m"):

@@ -6,8 +6,9 @@ import ctypes
 import mmap
 import platform
 import sys
-from collections.abc import Callable
 from functools import cache
+
+from npcompile.runtime.unsafe.raw_memory import protect
 
 #: void ask(uint32 leaf, uint32 part, uint32 *answer): CPUID, whose answer is eax, ebx, ecx, edx
 _ASK = bytes.fromhex(
@@ -54,14 +55,3 @@ def identity() -> tuple[int, ...] | None:
                 ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(start + 64)(ctypes.addressof(answer))
                 found += answer[:2]
     return tuple(found)
-
-
-@cache
-def _mprotect() -> Callable[[int, int, int], int]:
-    kinds = ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int
-    return ctypes.PYFUNCTYPE(*kinds)(("mprotect", ctypes.pythonapi))
-
-
-def protect(address: int, size: int, how: int) -> bool:
-    """Changes what may be done with pages of memory; False: the system does not let it be run."""
-    return not _mprotect()(address, size, how)
