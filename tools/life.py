@@ -66,7 +66,7 @@ class Stages:
         """The graph after all passes, and the names of the passes that changed its text."""
         graph, changed = self.trace.graph, []
         for step in passes.PASSES:
-            if step.where(self.config):
+            if step.where(graph, self.config):
                 before = shown(graph)
                 graph = step.run(graph)
                 changed += [step.name] if shown(graph) != before else []

@@ -15,19 +15,22 @@ from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from npcompile.api.pickling import Contents, Twins, marked, reduced
 from npcompile.core.aside import load
 from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
 from npcompile.core.errors import CompileError, Refusal
+from npcompile.core.paths import defer
 from npcompile.core.sections import again, inside, section
 from npcompile.core.surroundings import why
 from npcompile.core.unseen import unseen
 from npcompile.runtime.unsafe.native_functions import FunctionBase, install
 
 if TYPE_CHECKING:
+    from npcompile.api import pickling
     from npcompile.api.explain import Explanation
     from npcompile.api.lower import Lowered
     from npcompile.runtime.versions.dispatch import Dispatcher
+else:
+    defer(globals(), "npcompile.api", "pickling")
 
 
 class CacheInfo(tuple[int, int, int]):
@@ -151,7 +154,7 @@ class Jit(FunctionBase):
         self.config = config
         self._binder: Any = None
         self._made: Dispatcher | None = None
-        self._pickled: Twins | None = None
+        self._pickled: pickling.Twins | None = None
         self._unchained = False  # whether ``modes_changed`` has begun and was not finished
         modes.listen(self)
 
@@ -245,23 +248,23 @@ class Jit(FunctionBase):
         return CacheInfo((len(d.versions), len(d.policy.refused), sum(d.fallbacks.values())))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return reduced(self, _arrived, protocol)
+        return pickling.reduced(self, _arrived, protocol)
 
-    def __setstate__(self, state: types.FunctionType | Contents) -> None:
+    def __setstate__(self, state: types.FunctionType | pickling.Contents) -> None:
         """Makes a function that came by value one that can be called."""
         if self.__dict__:  # one of this process
             return
         contents = state.__defaults__ if isinstance(state, types.FunctionType) else state
-        function, config, attributes = cast(Contents, contents)
+        function, config, attributes = cast(pickling.Contents, contents)
         type(self).__init__(self, function, config)
         self.__dict__.update(attributes)
 
     @property
-    def _twins(self) -> Twins:
+    def _twins(self) -> pickling.Twins:
         """The object that pickle writes for this function; the first pickling makes it."""
         with _lock:
             if self._pickled is None:
-                self._pickled = Twins(self)
+                self._pickled = pickling.Twins(self)
             return self._pickled
 
     def __copy__(self) -> Jit:
@@ -340,7 +343,7 @@ _OFF = Refusal("disabled", "NPCOMPILE_DISABLE is set")
 
 def _arrived(mark: types.FunctionType | None) -> Jit:
     """The function that was pickled, if it is one of this process, or one without contents."""
-    known = marked(mark) if mark is not None else None
+    known = pickling.marked(mark) if mark is not None else None
     if isinstance(known, Jit):
         return known
     kind = _kind_made()

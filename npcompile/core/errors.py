@@ -5,6 +5,9 @@ from __future__ import annotations
 from npcompile.core.lines import file_of, in_words
 from npcompile.core.records import record, replace
 
+#: why a trace ends that has followed too many blocks
+TOO_LONG = "is too long to follow"
+
 
 @record
 class Refusal:

@@ -178,13 +178,13 @@ def transform_spec(spec: str) -> TransformSpec:
     return TransformSpec(kind, int(axis), norm, last, rule)
 
 
-_TRANSFORMS: dict[str, Any] = {
-    "c2c": np.fft.fft, "ic2c": np.fft.ifft, "r2c": np.fft.rfft, "c2r": np.fft.irfft}
+_TRANSFORMS = {"c2c": "fft", "ic2c": "ifft", "r2c": "rfft", "c2r": "irfft"}
 
 
 def _transform(spec: str, a: Any) -> tuple[Any, bool]:
     what = transform_spec(spec)
-    return _TRANSFORMS[what.kind](a, what.length(a.shape), what.axis, what.norm), True
+    transform: Any = getattr(np.fft, _TRANSFORMS[what.kind])
+    return transform(a, what.length(a.shape), what.axis, what.norm), True
 
 
 def _transform_entry(spec: str, n: int) -> tuple[int, bool]:

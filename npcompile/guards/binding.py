@@ -13,14 +13,17 @@ from collections.abc import Sequence
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.paths import defer
 from npcompile.core.records import record
-from npcompile.guards.kinds import ClassGuard, Guard, IdentityGuard
 from npcompile.guards.sources import ABSENT, Arg, Attribute, Item, Leaf, Roots, Source
 from npcompile.runtime.unsafe import version_tags
 from npcompile.runtime.unsafe.version_tags import Unwatchable, VersionTag
 
 if TYPE_CHECKING:
+    from npcompile.guards import kinds
     from npcompile.guards.methods import MethodStep
+else:
+    defer(globals(), "npcompile.guards", "kinds")
 
 #: more objects than that are read in Python
 MANY = 32
@@ -36,7 +39,7 @@ class AccessStep:
     beside that.
     """
 
-    by: type[Source] | type[Guard]
+    by: type[Source] | type[kinds.Guard]
     place: int
     number: int = 0
 
@@ -61,7 +64,7 @@ class Steps:
     """
 
     def __init__(
-        self, guards: Sequence[Guard], names: Sequence[str], leaves: Sequence[Leaf]
+        self, guards: Sequence[kinds.Guard], names: Sequence[str], leaves: Sequence[Leaf]
     ) -> None:
         self.steps: list[AccessStep] = []
         self.objects: list[Any] = []
@@ -69,7 +72,7 @@ class Steps:
         self.methods: dict[Source | None, MethodStep] = {}
         self._count = len(names)
         self._leaves = {leaf.source for leaf in leaves if self._is_positional(leaf.source)}
-        self._classes = {g.source: g.value for g in guards if isinstance(g, ClassGuard)}
+        self._classes = {g.source: g.value for g in guards if isinstance(g, kinds.ClassGuard)}
         self._read: dict[Source, int] = {}
         self._known: set[tuple[int, type]] = set()
 
@@ -116,7 +119,7 @@ class Steps:
         if self._is_positional(source):
             self.same.append((self.place(source), thing))
         else:
-            self.add(IdentityGuard, self.place(source), thing)
+            self.add(kinds.IdentityGuard, self.place(source), thing)
 
     def class_of(self, source: Source) -> type | None:
         """The class that a guard demands; None: none does."""
@@ -133,14 +136,14 @@ class Steps:
         """What is at a place must be of a class."""
         if (place, kind) not in self._known:
             self._known.add((place, kind))
-            self.add(ClassGuard, place, kind)
+            self.add(kinds.ClassGuard, place, kind)
 
-    def add(self, by: type[Source] | type[Guard], place: int, thing: Any) -> None:
+    def add(self, by: type[Source] | type[kinds.Guard], place: int, thing: Any) -> None:
         """Adds a step that needs an object."""
         self.steps.append(AccessStep(by, place))
         self.objects.append(thing)
 
-    def compare(self, by: type[Guard], place: int, number: int) -> None:
+    def compare(self, by: type[kinds.Guard], place: int, number: int) -> None:
         """Adds a step that needs a number, or another place."""
         self.steps.append(AccessStep(by, place, number))
 

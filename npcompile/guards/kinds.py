@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _EQUAL = 2  # Py_EQ
 _CONTAINERS = (list, tuple, dict)
-_PLAIN = (int, str, bytes)  # where == is :func:`same_constant`
+_PLAIN = (int, str, bytes)  # where == is :func:`.matching.same_constant`
 #: constants that are one object, so that ``==`` is ``is``
 _SINGLE = (type(None), bool, type(Ellipsis), type(NotImplemented))
 _LASTING = (
@@ -128,7 +128,7 @@ class IdentityGuard(Guard):
 
 @record(eq=False)
 class EqualityGuard(Guard):
-    """The value has the same type and is equal, see :func:`same_constant`."""
+    """The value has the same type and is equal, see :func:`.matching.same_constant`."""
 
     source: Source
     value: Any
@@ -359,20 +359,3 @@ def _has_parts(function: FunctionType, parts: tuple[Any, ...]) -> bool:
     code, defaults, named = parts
     return (function.__code__ is code and function.__defaults__ is defaults
             and function.__kwdefaults__ is named)
-
-
-def same_constant(a: Any, b: Any) -> bool:
-    """Whether two constants can stand for one another: same types, same values, same signs of
-    zeros, same order."""
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, (tuple, frozenset)):
-        return len(a) == len(b) and all(map(same_constant, a, b))
-    if isinstance(a, float):
-        return bool(a.hex() == b.hex())
-    if isinstance(a, (complex, range)):
-        names = ("real", "imag") if isinstance(a, complex) else ("start", "stop", "step")
-        return all(same_constant(getattr(a, name), getattr(b, name)) for name in names)
-    return bool(a == b)

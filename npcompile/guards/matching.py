@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from npcompile.guards.class_hooks import looks, of_user
-from npcompile.guards.kinds import Guard, same_constant
+from npcompile.core.paths import defer
 from npcompile.guards.sources import ABSENT, Leaf, Source
 from npcompile.runtime.unsafe.version_tags import class_version
+
+if TYPE_CHECKING:
+    from npcompile.guards import class_hooks
+    from npcompile.guards.kinds import Guard
+else:
+    defer(globals(), "npcompile.guards", "class_hooks")
 
 Match = Callable[[dict[str, Any], FunctionType], "tuple[Any, ...] | None"]
 
@@ -41,12 +46,12 @@ def matcher(guards: Sequence[Guard], leaves: Sequence[Leaf]) -> Match:
 def classes(guards: Sequence[Guard]) -> list[type]:
     """The classes of users that a trace rests on."""
     found = {id(kind): kind for kind in (guard.rests_on for guard in guards) if kind is not None}
-    return [kind for kind in found.values() if of_user(kind)]
+    return [kind for kind in found.values() if class_hooks.of_user(kind)]
 
 
 def unchanged(kind: type) -> Callable[[], bool]:
     """Whether a class still has what it has now, so far as that tells what code it runs."""
-    was, version, seen = looks(kind), class_version(kind), 0
+    was, version, seen = class_hooks.looks(kind), class_version(kind), 0
 
     def same() -> bool:
         nonlocal seen
@@ -54,7 +59,7 @@ def unchanged(kind: type) -> Callable[[], bool]:
             return True
         getattr(kind, "__init__")  # noqa: B009 -- a look-up makes CPython number the class
         now = 0 if version is None else version.value
-        if looks(kind) != was:
+        if class_hooks.looks(kind) != was:
             return False
         seen = now
         return True
@@ -86,3 +91,20 @@ class Expressions:
         text = source.expression(self)
         name = self._named[source] = f"v{len(self._named)}"
         return f"({name} := {text})"
+
+
+def same_constant(a: Any, b: Any) -> bool:
+    """Whether two constants can stand for one another: same types, same values, same signs of
+    zeros, same order."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (tuple, frozenset)):
+        return len(a) == len(b) and all(map(same_constant, a, b))
+    if isinstance(a, float):
+        return bool(a.hex() == b.hex())
+    if isinstance(a, (complex, range)):
+        names = ("real", "imag") if isinstance(a, complex) else ("start", "stop", "step")
+        return all(same_constant(getattr(a, name), getattr(b, name)) for name in names)
+    return bool(a == b)

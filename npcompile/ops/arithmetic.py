@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.paths import defer
 from npcompile.graph.expression import (
     Expr,
     cast,
@@ -24,7 +25,6 @@ from npcompile.graph.expression import (
 )
 from npcompile.graph.ir import Const, Node, Reduction
 from npcompile.graph.types import BOOL, Array, Scalar
-from npcompile.ops import complexes as cx
 from npcompile.ops.elementwise import (
     COMPLEX,
     FLOATS,
@@ -39,6 +39,11 @@ from npcompile.ops.elementwise import (
 from npcompile.ops.operands import Context
 from npcompile.ops.record import OPERATORS, SILENT, Errors
 
+if TYPE_CHECKING:
+    from npcompile.ops import complexes
+else:
+    defer(globals(), "npcompile.ops", "complexes")
+
 REAL = INTS + FLOATS
 
 
@@ -48,12 +53,14 @@ def primitive(name: str, *args: Expr, dtype: np.dtype | None = None) -> Expr:
     return first.scope.emit(name, tuple(a.node for a in args), dtype or first.dtype)
 
 
-def by_kind(**programs: Program) -> Program:
-    """The program for the kind (``b i u f c``) of the first operand; ``iu`` names both."""
+def by_kind(**programs: Program | str) -> Program:
+    """The program for the kind (``b i u f c``) of the first operand; ``iu`` names both.  One given
+    by its name is a function of :mod:`npcompile.ops.complexes`."""
     table = {kind: program for kinds, program in programs.items() for kind in kinds}
 
     def run(*args: Expr) -> Any:
-        return table[args[0].dtype.kind](*args)
+        program = table[args[0].dtype.kind]
+        return (getattr(complexes, program) if isinstance(program, str) else program)(*args)
 
     return run
 
@@ -72,28 +79,28 @@ def _no_reversed_singles(ctx: Context, nodes: tuple[Node, ...]) -> None:
 
 
 ufunc("add", loops("xx->x", "?" + NUMBERS),
-      by_kind(b=lambda x, y: x | y, iuf=lambda x, y: x + y, c=cx.cadd),
+      by_kind(b=lambda x, y: x | y, iuf=lambda x, y: x + y, c="cadd"),
       errors=Errors("oi"), of_scalars=True,
       doc="The sum.")
 ufunc("subtract", loops("xx->x", NUMBERS),
-      by_kind(iuf=lambda x, y: x - y, c=cx.csub), errors=Errors("oi"), of_scalars=True,
+      by_kind(iuf=lambda x, y: x - y, c="csub"), errors=Errors("oi"), of_scalars=True,
       doc="The difference.")
 ufunc("multiply", loops("xx->x", "?" + NUMBERS),
-      by_kind(b=lambda x, y: x & y, iuf=lambda x, y: x * y, c=cx.cmul),
+      by_kind(b=lambda x, y: x & y, iuf=lambda x, y: x * y, c="cmul"),
       data=Ufunc(prepare=_no_reversed_singles), errors=Errors("oui"), of_scalars=True,
       doc="The product.")
 ufunc("divide", loops("xx->x", FLOATS + COMPLEX),
-      by_kind(f=lambda x, y: x / y, c=cx.cdiv),
+      by_kind(f=lambda x, y: x / y, c="cdiv"),
       errors=Errors("douI", integers="doui"), of_scalars=True,
       doc="The quotient, correctly rounded.")
-ufunc("negative", loops("x->x", NUMBERS), by_kind(iuf=lambda x: -x, c=cx.cneg), errors=SILENT,
+ufunc("negative", loops("x->x", NUMBERS), by_kind(iuf=lambda x: -x, c="cneg"), errors=SILENT,
       doc="-x")
 ufunc("positive", loops("x->x", NUMBERS), lambda x: x, errors=SILENT, doc="A copy.")
 ufunc("square", loops("x->x", NUMBERS),
-      by_kind(iuf=lambda x: x * x, c=cx.csquare),
+      by_kind(iuf=lambda x: x * x, c="csquare"),
       data=Ufunc(prepare=_no_reversed_singles), errors=Errors("oui"), doc="x * x")
 ufunc("reciprocal", loops("x->x", FLOATS + COMPLEX),
-      by_kind(f=lambda x: 1.0 / x, c=cx.creciprocal), errors=Errors("doui"), doc="1 / x")
+      by_kind(f=lambda x: 1.0 / x, c="creciprocal"), errors=Errors("doui"), doc="1 / x")
 
 
 def elsewhere(name: str) -> Program:
@@ -184,7 +191,7 @@ def _needs_hypot(ctx: Context, nodes: tuple[Node, ...]) -> None:
 
 
 ufunc("absolute", loops("x->x", "?" + REAL) + " F->f D->d",
-      by_kind(bu=lambda x: x, i=abs, f=abs, c=lambda z: hypot(*cx.parts(z))),
+      by_kind(bu=lambda x: x, i=abs, f=abs, c=lambda z: hypot(*complexes.parts(z))),
       data=Ufunc(prepare=_needs_hypot), ulp={"f": 1.0, "d": 1.0}, errors=Errors(complexes="ou"),
       doc="The magnitude.")
 ufunc("fabs", loops("x->x", FLOATS), abs, errors=SILENT, doc="The magnitude, as a float.")
@@ -196,7 +203,7 @@ def _sign(x: Expr) -> Expr:
 
 def _complex_sign(z: Expr) -> Expr:
     """``z / abs(z)``; of infinities the nearest axis, NaN of two."""
-    (a, b), size = cx.parts(z), hypot(*cx.parts(z))
+    (a, b), size = complexes.parts(z), hypot(*complexes.parts(z))
     endless, nothing = size == float("inf"), size == 0
     safe = where(endless | nothing, 1.0, size)
     ends = [where(abs(x) == float("inf"), copysign(1.0, x), 0.0) for x in (a, b)]

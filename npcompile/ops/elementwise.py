@@ -9,20 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache, lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.paths import defer
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.expression import Expr, cast
 from npcompile.graph.ir import Const, Geometry, Node
 from npcompile.graph.layout import broadcast_shapes
 from npcompile.graph.types import PYTHON, SUPPORTED, Array, Scalar
-from npcompile.ops.arguments import as_array, is_weak, program_kind, view
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS, Op, OperatorFamily, define
+
+if TYPE_CHECKING:
+    from npcompile.ops import arguments
+else:
+    defer(globals(), "npcompile.ops", "arguments")
 
 HALF, SINGLE = np.dtype(np.float16), np.dtype(np.float32)
 WHOLE = Geometry(0, (), ())
@@ -96,10 +101,11 @@ def ufunc(name: str, signatures: str, program: Program | None, *, aliases: tuple
 
 def _outer(ctx: Context, a: Operand, b: Operand, *, name: str, **kwargs: Operand) -> Operand:
     """Axes of length 1 behind those of ``a``, one for each of ``b``'s.  No number is weak here."""
-    a, b = (as_array(ctx, x) if is_weak(x) or isinstance(x, (list, tuple)) else x for x in (a, b))
+    a, b = (arguments.as_array(ctx, x)
+            if isinstance(x, (list, tuple)) or arguments.is_weak(x) else x for x in (a, b))
     if isinstance(a, ArrayRef) and isinstance(b, ArrayRef):
         pad = b.ndim
-        a = view(a, (*a.shape, *(1,) * pad), (*a.strides, *(0,) * pad))
+        a = arguments.view(a, (*a.shape, *(1,) * pad), (*a.strides, *(0,) * pad))
     return run(ctx, name, a, b, **kwargs)
 
 
@@ -146,7 +152,7 @@ class Input:
 def lift(ctx: Context, x: Operand, what: str) -> Input:
     """An operand as an input of an elementwise operator."""
     if isinstance(x, (list, tuple)):
-        x = as_array(ctx, x)
+        x = arguments.as_array(ctx, x)
     if isinstance(x, ArrayRef):
         _supported(ctx, x.dtype, what)
         return Input(x.dtype, contents(ctx, x))
@@ -495,7 +501,7 @@ ELEMENTWISE = OperatorFamily("elementwise", call_ufunc)
 # ------------------------------------------------------------------ functions of other operators
 
 
-COMPOSED = program_kind("composed")
+COMPOSED = OperatorFamily("composed", lambda *call: arguments.call_program(*call))
 
 
 def composed(name: str, *aliases: str, **fields: Any) -> Callable[[Program], Program]:

@@ -11,19 +11,23 @@ import operator
 import sys
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Unhinted, is_known, product
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Scalar
 from npcompile.ops.elementwise import WHOLE, as_node, lift, py_scalar, run
 from npcompile.ops.fp_errors import UNTOLD
-from npcompile.ops.integers import check_overflow, check_sign
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import OPERATORS
-from npcompile.ops.sizes import bounded, fold_sizes, known, known_sizes, size_of
+
+if TYPE_CHECKING:
+    from npcompile.ops import integers, sizes
+else:
+    defer(globals(), "npcompile.ops", "integers", "sizes")
 
 UFUNCS = {
     "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "//": "floor_divide",
@@ -112,16 +116,16 @@ def _array_power(ctx: Context, a: Operand, b: Operand) -> tuple[str, tuple[Opera
 def _exponent(ctx: Context, x: Operand, kind: str) -> Any:
     """A Python exponent if it is known; if not, it is asked whether it is one of those that have
     a function of their own."""
-    size = ctx.builder.known_size(x) if isinstance(x, Node) and known(x) is None else None
+    size = ctx.builder.known_size(x) if isinstance(x, Node) and sizes.known(x) is None else None
     if kind in ("f", "c") and size is not None and is_known(size):
         for whole in (2, -1):
             if ctx.facts.ask("==", size, whole):
                 return whole
-    elif kind == "c" and isinstance(x, Node) and known(x) is None:
+    elif kind == "c" and isinstance(x, Node) and sizes.known(x) is None:
         specials = {"i": (2, -1), "f": (0.5,)}.get(x.dtype.kind, ())
         for special in specials:
             check(ctx, "ne", x, ctx.builder.const(special), "an exponent with its own function")
-    return known(x)
+    return sizes.known(x)
 
 
 def no_sequences(ctx: Context, symbol: str, *operands: Operand) -> None:
@@ -155,7 +159,7 @@ def unary(ctx: Context, symbol: str, a: Operand) -> Operand:
         return _python_unary(ctx, symbol, a)
     no_sequences(ctx, symbol, a)
     if symbol == "-" and not has_array(a):
-        check_sign(ctx, "negative", as_node(ctx, a, symbol))
+        integers.check_sign(ctx, "negative", as_node(ctx, a, symbol))
     return run(ctx, UNARY[symbol], a)
 
 
@@ -187,10 +191,10 @@ def truth(ctx: Context, a: Operand) -> bool | Node:
         node = a
     else:
         return bool(a)
-    held = known(node)
+    held = sizes.known(node)
     if held is not None:
         return bool(held)
-    size = size_of(node)
+    size = sizes.size_of(node)
     if size is not None:
         try:
             return ctx.facts.ask("!=", size, 0)
@@ -223,14 +227,14 @@ def _scalar_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand
     if symbol == "**" and dtype.kind == "f":
         return _scalar_power(ctx, a, b, dtype)
     nodes = [as_node(ctx, x, symbol) for x in (a, b)]
-    check_overflow(ctx, symbol, nodes[0], nodes[1], dtype)
+    integers.check_overflow(ctx, symbol, nodes[0], nodes[1], dtype)
     return None
 
 
 def _scalar_power(ctx: Context, a: Operand, b: Operand, dtype: np.dtype) -> Operand:
     """``pow`` of the C library: no fast path for the root, which differs at -0.0 and -inf."""
     base, exponent = (_as(ctx, as_node(ctx, x, "**"), dtype) for x in (a, b))
-    value = known(exponent)
+    value = sizes.known(exponent)
     if value is not None and float(value) == 0.5:
         return _root(ctx, base)
     if value is not None and float(value) in EXACT_POWERS:
@@ -272,7 +276,7 @@ def _python_binary(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operand
     if rule is None:
         raise ctx.refuse(symbol, "of these Python numbers is left to Python")
     if type_ is PY_INT:
-        folded = fold_sizes(ctx, symbol, a, b)
+        folded = sizes.fold_sizes(ctx, symbol, a, b)
         if folded is not None:
             return folded
     return rule(ctx, _convert(ctx, a, type_), _convert(ctx, b, type_))
@@ -295,7 +299,7 @@ def _emit(ctx: Context, op: str, type_: Scalar, *args: Operand) -> Node:
 
 def check(ctx: Context, op: str, x: Node, y: Node, reason: str) -> None:
     """Goes on in Python unless ``x op y``; decided now where both are constants."""
-    left, right = known(x), known(y)
+    left, right = sizes.known(x), sizes.known(y)
     if left is not None and right is not None:
         if getattr(operator, op)(left, right):
             return
@@ -306,7 +310,7 @@ def check(ctx: Context, op: str, x: Node, y: Node, reason: str) -> None:
 def _not_zero(ctx: Context, y: Node) -> None:
     zero = ctx.builder.const(y.dtype.type(0).item())
     name = "not_equal" if y.dtype.kind == "c" else "ne"
-    if known(y) is not None or name == "ne":
+    if sizes.known(y) is not None or name == "ne":
         check(ctx, "ne", y, zero, "division by zero")
     else:
         ctx.builder.check(ctx.builder.map(name, (y, zero), BOOL), "division by zero")
@@ -328,7 +332,7 @@ def _checked(op: str, overflows: str) -> Callable[[Context, Node, Node], Node]:
 def _int_floor(ctx: Context, x: Node, y: Node) -> Node:
     _not_zero(ctx, y)
     b = ctx.builder
-    divisor = known(y)
+    divisor = sizes.known(y)
     if divisor is None or divisor == -1:
         wraps = b.map("bit_and", (b.map("eq", (x, b.const(MIN)), BOOL),
                                   b.map("eq", (y, b.const(-1)), BOOL)), BOOL)
@@ -344,7 +348,7 @@ def _int_mod(ctx: Context, x: Node, y: Node) -> Node:
 def _exact_float(ctx: Context, x: Node) -> Node:
     """An int as a float, where that is exact."""
     b = ctx.builder
-    value = known(x)
+    value = sizes.known(x)
     if value is None:
         low, high = b.const(-EXACT), b.const(EXACT)
         check(ctx, "le", low, x, "an int beyond 2**53 as a float")
@@ -360,7 +364,7 @@ def _int_divide(ctx: Context, x: Node, y: Node) -> Node:
 
 
 def _int_power(ctx: Context, x: Node, y: Node) -> Node:
-    exponent = known(y)
+    exponent = sizes.known(y)
     if exponent is None or not -1 <= exponent <= 64:
         raise ctx.refuse("**", "of ints by an exponent that is not known or large")
     if exponent == -1:
@@ -422,7 +426,7 @@ def _dividing(op: str, type_: Scalar) -> Rule:
 def _float_power(ctx: Context, x: Node, y: Node) -> Node:
     """Exact exponents; ``pow`` for the others.  What raises or is complex leaves."""
     b = ctx.builder
-    exponent = known(y)
+    exponent = sizes.known(y)
     if exponent == 0:
         return b.const(1.0)
     if exponent == 1:
@@ -447,7 +451,7 @@ def _general_power(ctx: Context, x: Node, y: Node) -> Node:
     b = ctx.builder
     if "pow" not in OPERATORS:
         raise ctx.refuse("**", "of floats needs pow")
-    exponent = known(y)
+    exponent = sizes.known(y)
     if exponent is None or not float(exponent).is_integer():
         b.check(b.map("le", (b.const(0.0), x), BOOL), "a negative number to a fractional power")
     if exponent is None or exponent < 0:
@@ -465,7 +469,7 @@ def check_finite(ctx: Context, made: Node, *operands: Node) -> None:
     b = ctx.builder
     overflows = _infinite(ctx, made)
     fine = b.map("bit_not", (overflows,), BOOL)
-    unknown = [x for x in operands if known(x) is None]
+    unknown = [x for x in operands if sizes.known(x) is None]
     if unknown:
         ends = [_infinite(ctx, x) for x in unknown]
         infinite = reduce(lambda one, other: b.map("bit_or", (one, other), BOOL), ends)
@@ -481,7 +485,7 @@ def _infinite(ctx: Context, x: Node) -> Node:
 
 def _complex_power(ctx: Context, x: Node, y: Node) -> Node:
     """CPython's products for small whole exponents that are known."""
-    exponent = known(y)
+    exponent = sizes.known(y)
     whole = exponent is not None and exponent.imag == 0 and exponent.real.is_integer()
     if not whole or abs(exponent.real) > 100:
         raise ctx.refuse("**", "of complex numbers by an exponent that is not whole and known")
@@ -533,8 +537,8 @@ def _python_unary(ctx: Context, symbol: str, a: Operand) -> Operand:
             raise ctx.refuse("~", "of a float: Python raises")
         return _emit(ctx, "bit_not", PY_INT, node)
     if kind == "i":
-        size = size_of(node)
-        if size is not None and bounded(ctx, size):
+        size = sizes.size_of(node)
+        if size is not None and sizes.bounded(ctx, size):
             return b.size(-size)
         b.check(b.map("ne", (node, b.const(MIN)), BOOL), WIDE)
     op = "negative" if kind == "c" else "neg"
@@ -559,10 +563,10 @@ def _python_compare(ctx: Context, symbol: str, a: Operand, b: Operand) -> Operan
     if "f" in kinds:
         return _emit(ctx, op, PY_BOOL, *(_convert(ctx, _exact(ctx, x), PY_FLOAT)
                                         for x in (a, b)))
-    sizes = known_sizes(a, b)
-    if sizes is not None:
+    both = sizes.known_sizes(a, b)
+    if both is not None:
         try:
-            return ctx.facts.ask({"lt": "<", "le": "<=", "eq": "==", "ne": "!="}[op], *sizes)
+            return ctx.facts.ask({"lt": "<", "le": "<=", "eq": "==", "ne": "!="}[op], *both)
         except Unhinted:
             pass
     wide = [x for x in (a, b) if not isinstance(x, Node) and not MIN <= x <= MAX]

@@ -6,27 +6,16 @@ from collections.abc import Callable
 
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
+from npcompile.core.paths import import_path
 from npcompile.core.records import record
 from npcompile.core.sizes import Unhinted
-from npcompile.graph.ir import Graph
-from npcompile.passes.checks import merge_checks
-from npcompile.passes.complexes import expand_complex
-from npcompile.passes.dead import drop_dead, keep_flags
-from npcompile.passes.decompose import decompose
-from npcompile.passes.fp_barriers import settle
-from npcompile.passes.halves import widen_halves
-from npcompile.passes.hoist import hoist
-from npcompile.passes.interruptible_loops import drop_edges
-from npcompile.passes.kernel_functions import name_functions
-from npcompile.passes.normalise import normalise
-from npcompile.passes.ranges import narrow
-from npcompile.passes.simplify import simplify
-from npcompile.passes.split import split
-from npcompile.passes.tables import tabulate
-from npcompile.passes.wrapping import drop_wrapping
+from npcompile.graph.ir import Check, Graph, Node, walk
+from npcompile.graph.types import INT, Array, Scalar
+
+Where = Callable[[Graph, Config | None], bool]
 
 
-def everywhere(config: Config | None) -> bool:
+def everywhere(graph: Graph, config: Config | None) -> bool:
     return True
 
 
@@ -35,40 +24,98 @@ def has_flags(config: Config | None) -> bool:
     return config is None or config.capabilities.flags
 
 
-def inlines(config: Config | None) -> bool:
+def ignores_errors(graph: Graph, config: Config | None) -> bool:
+    """Whether the program ignores floating-point errors that are told by flags."""
+    return bool(graph.hushed) and has_flags(config)
+
+
+def inlines(graph: Graph, config: Config | None) -> bool:
     """Whether the compiler of a device puts what is called in line."""
     return config is not None and config.capabilities.inlines
 
 
+def replaces_sizes(graph: Graph, config: Config | None) -> bool:
+    """Whether sizes were found to be equal."""
+    return bool(graph.facts.replaced)
+
+
+def has_loops(graph: Graph, config: Config | None) -> bool:
+    """Whether nodes have regions: loops and branches."""
+    return any(node.regions for node in graph.region.nodes)
+
+
+def has_checks(graph: Graph, config: Config | None) -> bool:
+    return any(isinstance(node.attrs, Check) for node in walk(graph.region))
+
+
+def has_integers(graph: Graph, config: Config | None) -> bool:
+    """Whether scalars are made of two integers."""
+    return any(isinstance(node.type, Scalar) and len(node.args) == 2
+               and all(map(_is_integer, node.args)) for node in walk(graph.region))
+
+
+def _is_integer(node: Node) -> bool:
+    return isinstance(node.type, Scalar) and node.type.dtype == INT
+
+
+def _of_kind(chars: str) -> Where:
+    """Whether there are numbers of any of these dtypes, by their characters."""
+    def found(graph: Graph, config: Config | None) -> bool:
+        return any(isinstance(node.type, (Array, Scalar)) and node.type.dtype.char in chars
+                   for node in walk(graph.region))
+
+    return found
+
+
+has_halves = _of_kind("e")
+has_complex = _of_kind("FD")
+
+
 @record
 class Pass:
-    """``after`` names the passes that must have run before, ``reason`` says why; ``where`` says for
-    which configurations it runs."""
+    """``uses`` is the import path of the function, below this room; ``after`` names the passes that
+    must have run before, ``reason`` says why; ``where`` says for which graphs and configurations it
+    runs: all in which it may find something."""
 
     name: str
-    run: Callable[[Graph], Graph]
+    uses: str
     after: tuple[str, ...] = ()
     reason: str = ""
-    where: Callable[[Config | None], bool] = everywhere
+    where: Where = everywhere
+
+    def run(self, graph: Graph) -> Graph:
+        """The graph after the pass, whose module is imported when it first runs."""
+        made: Graph = import_path(f"{__name__}.{self.uses}")(graph)
+        return made
 
 
 PASSES = (
-    Pass("flags", keep_flags, (), "later, what the user wrote can't be told from our own"),
-    Pass("settle", settle, ("flags",), "later, nodes of both sorts might become one", has_flags),
-    Pass("wrapping", drop_wrapping, ("settle",), "later, answers rest on the checks"),
-    Pass("normalise", normalise, ("wrapping",), "equal sizes make equal nodes one"),
-    Pass("functions", name_functions, ("normalise",), "programs compare shapes", inlines),
-    Pass("decompose", decompose, ("normalise",), "programs compare shapes"),
-    Pass("halves", widen_halves, ("decompose",), "works on primitives"),
-    Pass("complexes", expand_complex, ("decompose",), "works on primitives"),
-    Pass("simplify", simplify, ("halves", "complexes"), "they leave casts and parts behind"),
-    Pass("ranges", narrow, ("simplify",), "works on primitives"),
-    Pass("split", split, ("ranges",), "lanes need loops without checks"),
-    Pass("tables", tabulate, ("ranges", "split"), "its loops must be without checks"),
-    Pass("hoist", hoist, ("simplify", "ranges", "tables"), "changes regions that it has made"),
-    Pass("checks", merge_checks, ("hoist",), "conditions move one by one"),
-    Pass("edges", drop_edges, ("simplify", "checks"), "conditions must be plain"),
-    Pass("dead", drop_dead, ("simplify", "checks", "edges"), "rewriting orphans nodes"),
+    Pass("flags", "dead:keep_flags", (),
+         "later, what the user wrote can't be told from our own"),
+    Pass("settle", "fp_barriers:settle", ("flags",),
+         "later, nodes of both sorts might become one", ignores_errors),
+    Pass("wrapping", "wrapping:drop_wrapping", ("settle",),
+         "later, answers rest on the checks", has_checks),
+    Pass("normalise", "normalise:normalise", ("wrapping",),
+         "equal sizes make equal nodes one", replaces_sizes),
+    Pass("functions", "kernel_functions:name_functions", ("normalise",),
+         "programs compare shapes", inlines),
+    Pass("decompose", "decompose:decompose", ("normalise",), "programs compare shapes"),
+    Pass("halves", "halves:widen_halves", ("decompose",), "works on primitives", has_halves),
+    Pass("complexes", "complexes:expand_complex", ("decompose",), "works on primitives",
+         has_complex),
+    Pass("simplify", "simplify:simplify", ("halves", "complexes"),
+         "they leave casts and parts behind"),
+    Pass("ranges", "ranges:narrow", ("simplify",), "works on primitives", has_integers),
+    Pass("split", "split:split", ("ranges",), "lanes need loops without checks", has_loops),
+    Pass("tables", "tables:tabulate", ("ranges", "split"), "its loops must be without checks",
+         has_loops),
+    Pass("hoist", "hoist:hoist", ("simplify", "ranges", "tables"),
+         "changes regions that it has made", has_checks),
+    Pass("checks", "checks:merge_checks", ("hoist",), "conditions move one by one", has_checks),
+    Pass("edges", "interruptible_loops:drop_edges", ("simplify", "checks"),
+         "conditions must be plain", has_loops),
+    Pass("dead", "dead:drop_dead", ("simplify", "checks", "edges"), "rewriting orphans nodes"),
 )
 
 
@@ -102,7 +149,7 @@ def run(graph: Graph, config: Config | None = None) -> Graph:
     """
     try:
         for step in PASSES:
-            if not step.where(config):
+            if not step.where(graph, config):
                 continue
             known = graph.facts.mark()
             graph = step.run(graph)

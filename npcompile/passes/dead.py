@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Poly, Size, Symbol, symbols
 from npcompile.graph.builder import IMPURE
 from npcompile.graph.ir import (
@@ -25,8 +27,12 @@ from npcompile.graph.ir import (
     result_nodes,
 )
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
+
+if TYPE_CHECKING:
+    from npcompile.graph import routines
+else:
+    defer(globals(), "npcompile.graph", "routines")
 
 
 def keep_flags(graph: Graph) -> Graph:
@@ -146,7 +152,7 @@ def _may_flag(node: Node) -> bool:
     if node.op in ("cast", "reduce"):
         return floats
     if isinstance(node.attrs, Extern):
-        return floats and not node.attrs.quiet and ROUTINES[node.attrs.routine].flags
+        return floats and not node.attrs.quiet and routines.ROUTINES[node.attrs.routine].flags
     if node.op in GRAMMAR:
         return False
     primitive = PRIMITIVES.get(node.op)

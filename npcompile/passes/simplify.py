@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from npcompile.core.paths import defer
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Const, Graph, Node
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Scalar
-from npcompile.passes.equal_arms import join_arms
 from npcompile.passes.rewrite import rewrite
+
+if TYPE_CHECKING:
+    from npcompile.passes import equal_arms
+else:
+    defer(globals(), "npcompile.passes", "equal_arms")
 
 #: operations whose results have no minus where their last two operands have none
 _KEEP_SIGN = frozenset({"add", "mul", "div", "sqrt", "where", "minimum", "maximum"})
@@ -22,7 +27,7 @@ Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]
 
 def simplify(graph: Graph) -> Graph:
     """One sweep in traced order, so that operands are simple before their users."""
-    return rewrite(graph, _rule, join_arms)
+    return rewrite(graph, _rule, lambda *arms: equal_arms.join_arms(*arms))
 
 
 def _rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:

@@ -5,6 +5,7 @@ The grammar is at the head of ``ir.py``.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -116,3 +117,15 @@ Result = (
     ParamResult | BufferResult | ViewResult | ScalarResult | ObjectResult | StaticResult
     | ItemsResult
 )
+
+
+def result_buffers(result: Result) -> Iterator[Buffer]:
+    """The buffers that a result is made of."""
+    match result:
+        case BufferResult(buffer) | ScalarResult(buffer, _) | ObjectResult(buffer):
+            yield buffer
+        case ViewResult(_, base, _, _):
+            yield from result_buffers(base)
+        case ItemsResult(_, items):
+            for item in items:
+                yield from result_buffers(item)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from npcompile.core.errors import VerifyError
@@ -19,29 +17,24 @@ from npcompile.program.ir import (
     Apply,
     Bind,
     Buffer,
-    BufferResult,
     Call,
     Edge,
     For,
     Free,
     If,
     Index,
-    ItemsResult,
     Kernel,
     Load,
-    ObjectResult,
     Program,
-    Result,
     RoutineCall,
-    ScalarResult,
     SideExit,
     SizeValue,
     Statement,
     Swap,
-    ViewResult,
     While,
     flat,
 )
+from npcompile.program.results import result_buffers
 
 #: which dtype kinds a class letter of a primitive's signature stands for
 CLASSES = {"f": "f", "i": "iub", "b": "b", "n": "fiub", "a": "fiubc", "c": "c"}
@@ -299,15 +292,3 @@ def _element(buffer: Buffer, at: Index) -> np.dtype:
     if not at.part:
         return buffer.dtype
     return np.dtype(np.float32 if buffer.dtype == np.complex64 else np.float64)
-
-
-def result_buffers(result: Result) -> Iterator[Buffer]:
-    """The buffers that a result is made of."""
-    match result:
-        case BufferResult(buffer) | ScalarResult(buffer, _) | ObjectResult(buffer):
-            yield buffer
-        case ViewResult(_, base, _, _):
-            yield from result_buffers(base)
-        case ItemsResult(_, items):
-            for item in items:
-                yield from result_buffers(item)

@@ -34,6 +34,8 @@ TYPES: dict[type, str] = {
     frozenset: "sets:SetType",
 }
 _LOADED: dict[type, type[PythonType]] = {TaggedUnion: PythonType}
+#: registers the classes of the types that tracing still owns
+_TRACING = "npcompile.tracing.containers"
 
 
 def register(*kinds: type) -> Callable[[type[PythonType]], type[PythonType]]:
@@ -48,6 +50,8 @@ def register(*kinds: type) -> Callable[[type[PythonType]], type[PythonType]]:
 
 def _class(kind: type) -> type[PythonType] | None:
     """The class that is registered for a type itself."""
+    if list not in _LOADED:
+        importlib.import_module(_TRACING)
     if kind not in _LOADED and kind in TYPES:
         module, _, name = TYPES[kind].partition(":")
         _LOADED[kind] = getattr(importlib.import_module(f"npcompile.python.{module}"), name)

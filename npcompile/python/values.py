@@ -22,11 +22,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice
 from types import CodeType
-from typing import Any, Union, cast
+from typing import TYPE_CHECKING, Any, Union, cast
 
 import numpy as np
 
 from npcompile.core.errors import Refused, refuse
+from npcompile.core.paths import defer
 from npcompile.core.records import field, record, replace
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.frontend.bytecode import NEXT, Code, Instruction
@@ -36,8 +37,16 @@ from npcompile.graph.items import Line, Row
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.guards.sources import Source
 from npcompile.ops.operands import ArrayRef, Storage, Tensor
-from npcompile.python.polyfills.containers import Model
-from npcompile.tensors import tensor_memory
+
+if TYPE_CHECKING:
+    from npcompile.python.polyfills import containers
+    from npcompile.tensors import tensor_memory
+else:
+    defer(globals(), "npcompile.tensors", "tensor_memory")
+    defer(globals(), "npcompile.python.polyfills", "containers")
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 class Marker:
@@ -525,7 +534,7 @@ def python_class(value: Value) -> type:
         kind = tensor_memory.tensor_class() if value.kind is Tensor else value.kind
         return texts.CLASSES.get(kind, kind)
     if isinstance(value, HeapObject) and value.kind is not None:
-        return value.kind.of if issubclass(value.kind, Model) else value.kind
+        return value.kind.of if issubclass(value.kind, containers.Model) else value.kind
     if isinstance(value, Object):
         return value.kind
     if isinstance(value, TaggedUnion):
@@ -541,9 +550,25 @@ def python_class(value: Value) -> type:
 
 def is_model(value: Value) -> bool:
     """Whether it is a container whose methods are followed as Python code."""
-    return (
-        isinstance(value, HeapObject) and value.kind is not None and issubclass(value.kind, Model)
-    )
+    kind = value.kind if isinstance(value, HeapObject) else None
+    return kind is not None and issubclass(kind, containers.Model)
+
+
+def is_of_user(value: Value) -> bool:
+    """Whether a value's class, and all that it inherits from, is written in Python."""
+    if is_model(value):
+        return False
+    if not isinstance(value, (HeapObject, Static, Object)):
+        return False
+    kind = python_class(value)
+    if issubclass(kind, type) or kind is object:
+        return False
+    return all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a torch tensor."""
+    return isinstance(value, Sequence) and value.kind is Tensor
 
 
 def described(value: Value) -> str:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
 from npcompile.core.facts import Facts
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Unhinted
 from npcompile.graph.builder import learn
 from npcompile.graph.ir import Graph, Reduction, Region
-from npcompile.ops.canonical import ask_order
-from npcompile.passes.normalise import normalise
 from npcompile.program.ir import Program
 from npcompile.schedule.finish import finish
 from npcompile.schedule.walk.scheduler import Scheduler
+
+if TYPE_CHECKING:
+    from npcompile.ops import canonical
+    from npcompile.passes import normalise
+else:
+    defer(globals(), "npcompile.passes", "normalise")
+    defer(globals(), "npcompile.ops", "canonical")
 
 
 def schedule(graph: Graph, config: Config | None = None) -> Program:
@@ -46,14 +52,14 @@ def _ask(graph: Graph) -> Graph:
     """The graph in the normal names of its sizes once the orders of all sums are known."""
     known = len(graph.facts.guards)
     _orders(graph.facts, graph.region)
-    return normalise(graph) if len(graph.facts.guards) > known else graph
+    return normalise.normalise(graph) if len(graph.facts.guards) > known else graph
 
 
 def _orders(facts: Facts, region: Region) -> None:
     before = facts.mark()
     for node in region.nodes:
         if node.op == "reduce":
-            ask_order(facts, node.args[0].type, cast(Reduction, node.attrs))
+            canonical.ask_order(facts, node.args[0].type, cast(Reduction, node.attrs))
         elif node.op == "check":
             learn(facts, node.args[0])
         for inner in node.regions:

@@ -11,7 +11,7 @@ from npcompile.core.paths import import_path
 from npcompile.core.records import field, record
 from npcompile.core.sizes import Symbol
 from npcompile.program.ir import Buffer, Exit, For, If, Result, Statement, While
-from npcompile.program.verify import result_buffers
+from npcompile.program.results import result_buffers
 from npcompile.schedule.memory.allocate import reads, touched
 
 if TYPE_CHECKING:

@@ -36,6 +36,7 @@ from npcompile.python.values import (
     Value,
     described,
     is_model,
+    is_tensor,
     python_class,
 )
 from npcompile.tracing import (
@@ -79,7 +80,7 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
     found = inspect.getattr_static(kind, name, _MISSING)
     if name == "_replace" and isinstance(value, Sequence) and replaces(kind):
         return Static(REPLACE)
-    if tensor_values.is_tensor(value):
+    if is_tensor(value):
         return None
     if isinstance(value, Object):
         return Static(getattr(kind, name)) if callable(found) else None
@@ -146,7 +147,7 @@ def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
             return t.operate(views.attribute, value, name)
         case Node():
             return _number(t, value, name)
-        case Sequence() if tensor_values.is_tensor(value):
+        case Sequence() if is_tensor(value):
             return tensor_values.load(t, value, name)
         case Sequence(items, kind) if name in _fields(kind):
             return items[_fields(kind).index(name)]

@@ -17,21 +17,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from npcompile.core.errors import Refused
+from npcompile.core.errors import TOO_LONG, Refused
 from npcompile.core.lines import file_of
+from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted
 from npcompile.frontend.bytecode import RETURN, Instruction
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
 from npcompile.python.values import Frame, Iterator, State, Static, Successors, Unreachable, Value
-from npcompile.tracing import joins, loops, selectors, trip_counts, unions
-from npcompile.tracing.graph_breaks import TOO_LONG
-from npcompile.tracing.joins import Arm
 from npcompile.tracing.opcodes import handler_of
 
 if TYPE_CHECKING:
+    from npcompile.tracing import joins, loops, selectors, trip_counts, unions
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.tracing", "joins", "loops", "selectors", "trip_counts", "unions")
 
 TRIPS = 64  #: trips of a loop that is unrolled, if they emit nodes
 VISITS = 4096  #: trips of a loop that only computes static values
@@ -70,8 +71,8 @@ def _one_of(
     condition = selectors.selects(t, exits.selector, target)
     counts = (t.writes, t.visible)
     stand(t, frame, target, exits.states[target])
-    taken = Arm(target, frame.state, Successors({target: frame.state.copy()}), counts)
-    passed = Arm(RETURN, frame.state, Successors(rest, exits.selector), counts)
+    taken = joins.Arm(target, frame.state, Successors({target: frame.state.copy()}), counts)
+    passed = joins.Arm(RETURN, frame.state, Successors(rest, exits.selector), counts)
     _enter(t, frame, taken, own, counts)
     if not taken.exits.states:
         _check(t, condition, False, "an exception is raised")
@@ -287,7 +288,7 @@ def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Suc
     origin, consumed = (t.writes, t.visible), set(t.consumed)
     leaves(frame, {then[0], other[0]})
     arms = [
-        Arm(target, state, Successors({target: state.copy()}), origin)
+        joins.Arm(target, state, Successors({target: state.copy()}), origin)
         for target, state, _ in (then, other)
     ]
     for k, (arm, (_, _, own)) in enumerate(zip(arms, (then, other))):
@@ -314,7 +315,7 @@ def leaves(frame: Frame, targets: set[int]) -> None:
 
 
 def _enter(
-    t: Tracer, frame: Frame, arm: Arm, allowed: set[int], origin: tuple[int, int]
+    t: Tracer, frame: Frame, arm: joins.Arm, allowed: set[int], origin: tuple[int, int]
 ) -> None:
     """Traces blocks of an arm into its region."""
     enter(t, frame, arm, origin, lambda exits: run(t, frame, exits, allowed))
@@ -323,7 +324,7 @@ def _enter(
 def enter(
     t: Tracer,
     frame: Frame,
-    arm: Arm,
+    arm: joins.Arm,
     origin: tuple[int, int],
     go: Callable[[Successors], Successors],
 ) -> None:
@@ -341,7 +342,9 @@ def enter(
     t.builder.line = frame.instruction.line
 
 
-def _only(t: Tracer, condition: Node, arm: Arm, holds: bool, consumed: set[object]) -> Successors:
+def _only(
+    t: Tracer, condition: Node, arm: joins.Arm, holds: bool, consumed: set[object]
+) -> Successors:
     """One arm where the other certainly raises."""
     t.consumed = consumed
     _check(t, condition, holds, "an exception is raised")

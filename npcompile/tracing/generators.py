@@ -16,17 +16,21 @@ from collections.abc import Iterator
 from numbers import Number
 from typing import TYPE_CHECKING
 
+from npcompile.core.paths import defer
 from npcompile.frontend.bytecode import GENERATORS
 from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import Frame, HeapObject, Static, Value, Vector, python_class
 from npcompile.python.values import Iterator as Position
 from npcompile.tracing.heap import reached
-from npcompile.tracing.iteration import of_dictionary
-from npcompile.tracing.polyfills.consumers import OURS
 
 if TYPE_CHECKING:
+    from npcompile.tracing import iteration
+    from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.tracing", "iteration")
+    defer(globals(), "npcompile.tracing.polyfills", "consumers")
 
 _GENERATOR = 0x20  # CO_GENERATOR
 #: what takes all items of an iterator; the first two whatever these are
@@ -189,7 +193,7 @@ class Generators:
 
 def _is_expression(frame: Frame) -> bool:
     """Whether a generator is an expression, or a function of ours that is like one."""
-    return frame.code.code.co_name == "<genexpr>" or frame.owner is OURS
+    return frame.code.code.co_name == "<genexpr>" or frame.owner is consumers.OURS
 
 
 def _positions(roots: list[Value], t: Tracer) -> Iterator[Position]:
@@ -202,6 +206,6 @@ def _gives(value: Position) -> bool:
     """Whether an iterator gives what was computed before."""
     if value.kind == "items":
         return not all(isinstance(part, Static) for part in value.over)
-    if of_dictionary(value):
+    if iteration.of_dictionary(value):
         return value.kind != "keys"
     return value.kind in ("grown", "lost")

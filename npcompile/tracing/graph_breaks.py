@@ -13,7 +13,8 @@ from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any, Union
 
-from npcompile.core.errors import Refusal
+from npcompile.core.errors import TOO_LONG, Refusal
+from npcompile.core.paths import defer
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, Unhinted, hint, product
 from npcompile.frontend.bytecode import ENDS, GENERATORS, RETURN, Code, Instruction, analyse
@@ -21,10 +22,12 @@ from npcompile.graph.ir import Check, Graph, Resume, walk
 from npcompile.graph.types import Array, Nothing
 from npcompile.guards.sources import Arg
 from npcompile.python.values import UNBOUND, Frame, State, Static, Successors, Unreachable, Value
-from npcompile.tracing import iteration, selectors
 
 if TYPE_CHECKING:
+    from npcompile.tracing import iteration, selectors
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.tracing", "iteration", "selectors")
 
 #: how a stack slot comes in: as it is, or as the parts of an iterator
 Slot = Union[str, tuple[Any, ...]]
@@ -120,9 +123,6 @@ def finish(t: Tracer, frame: Frame, exits: Successors) -> Value:
 
 
 # ------------------------------------------------------------------ where to leave
-
-#: why a trace ends that has followed too many blocks
-TOO_LONG = "is too long to follow"
 
 #: names by which functions look at how long objects live
 _LIVES = frozenset({"getrefcount", "weakref"})

@@ -8,6 +8,7 @@ import sys
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.paths import defer
 from npcompile.frontend.bytecode import RETURN, VERSION, Instruction
 from npcompile.guards import class_hooks
 from npcompile.guards.sources import Global
@@ -26,20 +27,19 @@ from npcompile.python.values import (
     Unreachable,
     Value,
 )
-from npcompile.tracing import (
-    attributes,
-    containers,
-    control,
-    iteration,
-    loops,
-    operator_methods,
-    operators,
-)
+from npcompile.tracing import control, operators
 from npcompile.tracing.opcodes import on, pop, push, take
-from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
+    from npcompile.tracing import attributes, containers, iteration, loops, operator_methods
+    from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(
+        globals(), "npcompile.tracing", "attributes", "containers", "iteration", "loops",
+        "operator_methods",
+    )
+    defer(globals(), "npcompile.tracing.polyfills", "consumers")
 
 _TABLES: Any = opcode  # those of operators have no public names
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import sys
 from collections.abc import Callable, Iterator, Sized
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ import numpy as np
 
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
+from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
 from npcompile.core.tuples import reads_as_tuple
@@ -73,14 +75,16 @@ from npcompile.guards.sources import (
     TensorMemory,
     is_given,
 )
-from npcompile.ops.foreign import GENERATORS
 from npcompile.ops.operands import ArrayRef, Inherited, Storage, Tensor
 from npcompile.python.values import Method, Object, Partial, Sequence, Slice, Static, Value
 from npcompile.runtime.unsafe.object_memory import words
 from npcompile.tensors import device, tensor_memory
 
 if TYPE_CHECKING:
+    from npcompile.ops import foreign
     from npcompile.tracing.requests import Specialization
+else:
+    defer(globals(), "npcompile.ops", "foreign")
 
 #: longest tuple or list whose items are looked at one by one
 LONGEST = 256
@@ -194,6 +198,8 @@ class Inputs:
         for classes, rule in _RULES:
             if issubclass(kind, classes):  # what it is, not what it says it is
                 return rule(self, value, source)
+        if "numpy.random" in sys.modules and issubclass(kind, foreign.GENERATORS):
+            return self._generator(value, source)
         if tensor_memory.is_torch(value):
             return self._tensor(value, source)
         if device.is_cupy(value):
@@ -336,8 +342,8 @@ class Inputs:
     def _generator(self, value: Any, source: Source) -> Value:
         """A generator of random numbers; of its kind, no more is known."""
         kind = type(value)
-        if kind not in GENERATORS:
-            return Inputs._same(self, value, source)
+        if kind not in foreign.GENERATORS:
+            return self._same(value, source)
         node = self._param(source.text(), Opaque(kind), None)
         self.leaves.append(Leaf(source, Opaque(kind)))
         bits = type(value._bit_generator)
@@ -468,7 +474,6 @@ def compared(key: Any) -> bool:
 Rule = Callable[[Inputs, Any, Source], Value]
 _RULES: list[tuple[Any, Rule]] = [  # the first that fits
     (np.ndarray, Inputs._array),
-    (GENERATORS, Inputs._generator),
     (enum.Enum, Inputs._same),
     (_EQUAL, Inputs._equal),
     (np.generic, Inputs._number),

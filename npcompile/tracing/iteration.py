@@ -17,8 +17,9 @@ from npcompile.python.values import (
     Static,
     Unreachable,
     Value,
+    is_tensor,
 )
-from npcompile.tracing import tensor_values, texts
+from npcompile.tracing import texts
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
@@ -78,7 +79,7 @@ def advance(t: Tracer, iterator: Iterator) -> tuple[Value, Iterator] | None:
 
 def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
     """All items of something; ``exactly``: how many the program wants (-1: all there are)."""
-    if isinstance(value, Sequence) and not (tensor_values.is_tensor(value) or texts.is_text(value)):
+    if isinstance(value, Sequence) and not (is_tensor(value) or texts.is_text(value)):
         return value.items
     if isinstance(value, HeapObject) and value.kind is list:
         return _items_of(t, value)

@@ -8,23 +8,25 @@ import inspect
 from types import FunctionType
 from typing import TYPE_CHECKING
 
+from npcompile.core.paths import defer
 from npcompile.guards.class_hooks import of_library
 from npcompile.python.values import (
-    HeapObject,
     Iterator,
     Method,
-    Object,
     Static,
     Value,
     boolean,
     described,
     is_model,
+    is_of_user,
     python_class,
 )
-from npcompile.tracing import attributes, traced_containers
 
 if TYPE_CHECKING:
+    from npcompile.tracing import attributes, traced_containers
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.tracing", "attributes", "traced_containers")
 
 _ARITHMETIC = {
     "+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
@@ -37,20 +39,7 @@ _COMPARISONS = {
 }
 _SIGNS = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 _NUMBERS = (bool, int, float, complex)  # their own methods know nothing of other classes
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _NONE = Static(NotImplemented)
-
-
-def is_of_user(value: Value) -> bool:
-    """Whether a value's class, and all that it inherits from, is written in Python."""
-    if is_model(value):
-        return False
-    if not isinstance(value, (HeapObject, Static, Object)):
-        return False
-    kind = python_class(value)
-    if issubclass(kind, type) or kind is object:
-        return False
-    return all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
 
 
 def binary(t: Tracer, symbol: str, left: Value, right: Value, on_stack: bool) -> Value | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from npcompile.core.paths import defer
 from npcompile.core.sections import from_handler
 from npcompile.core.sizes import Size
 from npcompile.core.warned import all_warnings
@@ -17,9 +18,7 @@ from npcompile.guards.class_hooks import own
 from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import is_given
 from npcompile.ops import python
-from npcompile.ops.arguments import NUMBERS
 from npcompile.ops.operands import ArrayRef
-from npcompile.python import dictionary
 from npcompile.python.protocol import LASTING
 from npcompile.python.values import (
     Function,
@@ -33,23 +32,36 @@ from npcompile.python.values import (
     Value,
     Vector,
     boolean,
+    is_model,
+    is_of_user,
+    is_tensor,
     python_class,
 )
-from npcompile.tracing import (
-    containers,
-    control,
-    device_arrays,
-    iteration,
-    object_identity,
-    operator_methods,
-    tensor_values,
-    texts,
-    vectors,
-)
-from npcompile.tracing.polyfills import consumers
+from npcompile.tracing import control
 
 if TYPE_CHECKING:
+    from npcompile.ops import arguments
+    from npcompile.python import dictionary
+    from npcompile.tracing import (
+        containers,
+        device_arrays,
+        iteration,
+        object_identity,
+        operator_methods,
+        tensor_values,
+        texts,
+        vectors,
+    )
+    from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.python", "dictionary")
+    defer(globals(), "npcompile.ops", "arguments")
+    defer(
+        globals(), "npcompile.tracing", "containers", "device_arrays",
+        "iteration", "object_identity", "operator_methods", "tensor_values", "texts", "vectors",
+    )
+    defer(globals(), "npcompile.tracing.polyfills", "consumers")
 
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
@@ -104,14 +116,15 @@ def binary(
     """``left symbol right``; with ``=`` at the end of the symbol, in place.  ``on_stack``: the
     result goes on the stack, nothing else."""
     plain = symbol.rstrip("=")
-    if tensor_values.among((left, right)):
+    if is_tensor(left) or is_tensor(right):
         return tensor_values.binary(t, symbol, left, right)
     held = _plain(t, left, right)
     if held is not None:
         return executed(t, _BINARY[plain], *held)
-    called = operator_methods.binary(t, symbol, left, right, on_stack)
-    if called is not None:
-        return called
+    if any(is_of_user(value) or is_model(value) for value in (left, right)):
+        called = operator_methods.binary(t, symbol, left, right, on_stack)
+        if called is not None:
+            return called
     joined = _sequences(t, symbol, left, right)
     if joined is not None:
         return joined
@@ -119,7 +132,8 @@ def binary(
         _is_int(left) and _is_int(right)
     ):
         return _power(t, left, right)
-    left, right = vectors.beside(t, left, right), vectors.beside(t, right, left)
+    if isinstance(left, HeapObject) or isinstance(right, HeapObject):
+        left, right = vectors.beside(t, left, right), vectors.beside(t, right, left)
     if symbol != plain:
         device_arrays.check_in_place(t, left)
     if symbol != plain and isinstance(left, ArrayRef):
@@ -232,7 +246,7 @@ def _repetitions(t: Tracer, value: Value) -> int:
 
 
 def unary(t: Tracer, symbol: str, value: Value, on_stack: bool = False) -> Value:
-    if tensor_values.is_tensor(value):
+    if is_tensor(value):
         return tensor_values.unary(t, symbol, value)
     held = _plain(t, value)
     if held is not None:
@@ -244,7 +258,7 @@ def unary(t: Tracer, symbol: str, value: Value, on_stack: bool = False) -> Value
 
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
-    if tensor_values.among((left, right)):
+    if is_tensor(left) or is_tensor(right):
         return tensor_values.compare(t, symbol, left, right)
     held = _plain(t, left, right)
     if held is not None:
@@ -330,7 +344,7 @@ def _same_items(t: Tracer, a: Value, b: Value) -> Value:
     """Whether two items are equal, or one object, as NaN may be."""
     if isinstance(a, Node) or isinstance(b, Node):
         return truth(t, consumers.follow(t, consumers.same, a, b))
-    if isinstance(a, Static) and isinstance(a.value, NUMBERS) and a.value != a.value:
+    if isinstance(a, Static) and isinstance(a.value, arguments.NUMBERS) and a.value != a.value:
         raise t.refuse("==", "of NaN, which may be one object")
     return truth(t, compare(t, "==", a, b))
 
@@ -357,7 +371,7 @@ def truth(t: Tracer, value: Value) -> Value:
             raise t.refuse("truth", f"of a {type(held).__name__} is computed by Python")
         case Static(held):
             return boolean(bool(held))
-        case Sequence() if tensor_values.is_tensor(value):
+        case Sequence() if is_tensor(value):
             return tensor_values.truth(t, value)
         case Sequence() if texts.is_text(value):
             return compare(t, "!=", texts.length(t, value), Static(0))
@@ -392,7 +406,7 @@ def identity(t: Tracer, left: Value, right: Value) -> Value:
 
 def identical(t: Tracer, left: Value, right: Value) -> bool:
     """``left is right``, where tracing tells."""
-    if tensor_values.is_tensor(left) and tensor_values.is_tensor(right):
+    if is_tensor(left) and is_tensor(right):
         return identical(t, tensor_values.array(left), tensor_values.array(right))
     if left is right and not isinstance(left, Node):
         return True

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
 from npcompile.graph import ir
@@ -26,7 +27,6 @@ from npcompile.graph.ir import (
 from npcompile.graph.texts import TextIterator
 from npcompile.graph.types import contiguous
 from npcompile.ops.operands import ArrayRef, Storage, Tensor
-from npcompile.python.polyfills.containers import Model
 from npcompile.python.values import (
     NULL,
     UNBOUND,
@@ -47,20 +47,28 @@ from npcompile.python.values import (
     is_model,
 )
 from npcompile.runtime.unsafe.object_memory import ExternalItem
-from npcompile.tensors import tensor_memory as torch
-from npcompile.tracing import (
-    item_types,
-    iteration,
-    object_identity,
-    selectors,
-    texts,
-    trip_counts,
-    vectors,
-)
 from npcompile.tracing.heap import seen
 
 if TYPE_CHECKING:
+    from npcompile.python.polyfills import containers
+    from npcompile.tensors import tensor_memory
+    from npcompile.tracing import (
+        item_types,
+        iteration,
+        object_identity,
+        selectors,
+        texts,
+        trip_counts,
+        vectors,
+    )
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.tensors", "tensor_memory")
+    defer(globals(), "npcompile.python.polyfills", "containers")
+    defer(
+        globals(), "npcompile.tracing", "item_types", "iteration", "object_identity",
+        "selectors", "texts", "trip_counts", "vectors",
+    )
 
 #: a tuple iterator stands for every iterator whose remaining items are known
 TUPLE_ITERATOR = type(iter(()))
@@ -188,10 +196,11 @@ class Trees:
         if isinstance(base, SameParam):
             held = self._static(self.t.inputs.tensors[base.index])
         else:
-            held = Items(torch.NewTensor, (base,), (), self._number(ref.storage))
+            held = Items(tensor_memory.NewTensor, (base,), (), self._number(ref.storage))
         if base is tree:
             return held
-        return Items(torch.TensorView, (tree, held), (), self._number((ref, torch.TensorView)))
+        view = tensor_memory.TensorView
+        return Items(view, (tree, held), (), self._number((ref, view)))
 
     def _text(self, value: Sequence) -> Tree:
         """A character, or a part of a string from outside."""
@@ -233,7 +242,7 @@ class Trees:
             return Items(ir.Columns, trees, (contents.item,), self._number(obj))
         if isinstance(contents, dict):
             assert obj.kind is not None
-            if issubclass(obj.kind, Model):
+            if issubclass(obj.kind, containers.Model):
                 contents = {name: contents[name] for name in obj.kind.shown}
             items = tuple(map(self.result, contents.values()))
             return Items(obj.kind, items, tuple(contents), self._number(obj))

@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType, MappingProxyType
+from typing import TYPE_CHECKING
 
 from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.lines import SourceLine
+from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.graph.ir import Graph, Tree, walk
 from npcompile.guards.sources import Trace
 from npcompile.ops.operands import Storage
 from npcompile.python.values import Unreachable
-from npcompile.tracing import external, parameters
 from npcompile.tracing import graph_breaks as breaks
+from npcompile.tracing import parameters
 from npcompile.tracing.graph_breaks import GraphBreaks, ResumePoint
 from npcompile.tracing.requests import Requests
 from npcompile.tracing.tracer import Tracer
+
+if TYPE_CHECKING:
+    from npcompile.tracing import external
+else:
+    defer(globals(), "npcompile.tracing", "external")
 
 LIMIT = 9  #: attempts that may be refused while there are new requests
 
@@ -106,11 +113,12 @@ def _attempt(
     try:
         found = _located(tracer, function, bound, start)
         tracer.inputs.settle(found.graph)
-        external.ask_for_pinned(tracer)
+        if tracer.looked:
+            external.ask_for_pinned(tracer)
         return found, tracer.requests.of_trace()
     except Refused as refused:
         more = tracer.requests.of_refusal()
-        if requests | more == requests:
+        if tracer.looked and requests | more == requests:
             external.ask_for_all(tracer)
             more = tracer.requests.of_refusal()
         return refused.again(), more

@@ -21,19 +21,22 @@ import inspect
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.paths import defer
 from npcompile.graph.ir import Items, StaticObject, Tree
 from npcompile.guards.sources import Attribute, Item, Source, is_given
 from npcompile.program.stored import MORE, Removed, Stored
-from npcompile.python import dictionary
 from npcompile.python.values import Fetched, HeapObject, Iterator, Static, Value
-from npcompile.tracing import vectors
 from npcompile.tracing.heap import everything
 from npcompile.tracing.inputs import compared
-from npcompile.tracing.loop_effects import TypeMismatch
 from npcompile.tracing.requests import Name
 
 if TYPE_CHECKING:
+    from npcompile.python import dictionary
+    from npcompile.tracing import loop_effects, vectors
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.python", "dictionary")
+    defer(globals(), "npcompile.tracing", "loop_effects", "vectors")
 
 GROWN = 8  #: keys of a dictionary from outside from which on it may get more at each call
 FEW = (
@@ -164,7 +167,7 @@ class SideEffects:
         if t.builder.region is not t.root or t.scope is not None:  # not each call comes here
             many = len(t.requests.given.stores) >= FEW
             if t.scope is not None and (many or not _there(target.value, name)):
-                raise TypeMismatch("gives an object a new attribute")
+                raise loop_effects.TypeMismatch("gives an object a new attribute")
             t.requests.store(source, name, target)
             return False
         self._apart(target, name)

@@ -12,18 +12,16 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
-from npcompile.python.values import Method, Sequence, Static, Value
-from npcompile.tensors import tensor_memory
+from npcompile.core.paths import defer
+from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.python.values import Method, Sequence, Static, Value, is_tensor
 
 if TYPE_CHECKING:
+    from npcompile.tensors import tensor_memory
     from npcompile.tensors.table import Function
     from npcompile.tracing.tracer import Tracer
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether a value is a torch tensor."""
-    return isinstance(value, Sequence) and value.kind is Tensor
+else:
+    defer(globals(), "npcompile.tensors", "tensor_memory")
 
 
 def among(values: Iterable[Any]) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import CellType, FunctionType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from npcompile.core import sizes
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.facts import Facts
+from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.frontend.bytecode import GENERATORS, RETURN, Code, Instruction
 from npcompile.graph.builder import Builder
@@ -31,7 +32,6 @@ from npcompile.guards.sources import Attribute, Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
-from npcompile.python import dictionary
 from npcompile.python.values import (
     UNBOUND,
     Fetched,
@@ -52,19 +52,7 @@ from npcompile.python.values import (
     assembled,
     described,
 )
-from npcompile.tracing import (
-    attributes,
-    calls,
-    control,
-    external,
-    handlers,
-    iteration,
-    operators,
-    result_trees,
-    texts,
-    traced_containers,
-    vectors,
-)
+from npcompile.tracing import control, handlers, operators, result_trees
 from npcompile.tracing import (
     graph_breaks as breaks,
 )
@@ -76,6 +64,24 @@ from npcompile.tracing.inputs import LONGEST, Inputs, pinned
 from npcompile.tracing.list_requests import ListRequests
 from npcompile.tracing.requests import AsHashTable, Place, Requests
 from npcompile.tracing.side_effects import SideEffects
+
+if TYPE_CHECKING:
+    from npcompile.python import dictionary
+    from npcompile.tracing import (
+        attributes,
+        calls,
+        external,
+        iteration,
+        texts,
+        traced_containers,
+        vectors,
+    )
+else:
+    defer(globals(), "npcompile.python", "dictionary")
+    defer(
+        globals(), "npcompile.tracing", "attributes", "calls", "external", "iteration",
+        "texts", "traced_containers", "vectors",
+    )
 
 HANDLED = handlers  #: fill the table of opcodes, beside rare ones that are imported when they occur
 DEEPEST = 40  #: inlined calls within one another
@@ -552,7 +558,8 @@ class Tracer:
         line = self.builder.line
         self.frames.append(frame)
         if len(self.frames) == 1:
-            external.begin(self)
+            if self.requests.given.in_place or self.requests.given.arrays:
+                external.begin(self)
             self.effects.expect()
         made, before = len(self.created), dict(frame.state.heap)
         frame.before = before

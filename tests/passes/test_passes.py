@@ -80,9 +80,9 @@ def keeps_meaning(before: Graph, after: Graph, *args: Any) -> bool:
 
 
 def test_the_order_of_passes_is_checked() -> None:
-    late = Pass("late", simplify, ("early",), "it must")
+    late = Pass("late", "simplify:simplify", ("early",), "it must")
     with pytest.raises(ValueError, match="late must come after"):
-        check_order((late, Pass("early", simplify)))
+        check_order((late, Pass("early", "simplify:simplify")))
 
 
 # ------------------------------------------------------------------ normalise

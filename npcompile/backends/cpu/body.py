@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from npcompile.backends.cpu import moves
 from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.llvm.frame import DONE, RAISED, SHORT, FrameLayout
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots, bytes_of, fill
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64
 from npcompile.backends.cpu.loader.compile import Target
-from npcompile.backends.cpu.loops import signal_polls, work_estimate
+from npcompile.backends.cpu.loops import work_estimate
 from npcompile.backends.cpu.loops.python_objects import (
     ARRAY_DATA,
     NULL,
@@ -25,9 +24,9 @@ from npcompile.backends.cpu.loops.python_objects import (
 )
 from npcompile.backends.cpu.loops.registers import Registers, Use
 from npcompile.backends.cpu.loops.statements import ROUTINES, Statements, scalar_loops
-from npcompile.backends.cpu.parallel import gil, parallel_for
+from npcompile.backends.cpu.parallel import gil
 from npcompile.backends.cpu.parallel.parallel_cost import Company
-from npcompile.core.paths import import_path
+from npcompile.core.paths import defer, import_path
 from npcompile.core.records import record
 from npcompile.core.sizes import product
 from npcompile.graph.types import c_strides
@@ -47,7 +46,14 @@ from npcompile.program.ir import (
 )
 
 if TYPE_CHECKING:
+    from npcompile.backends.cpu import moves
     from npcompile.backends.cpu.linalg.routine_calls import Routines
+    from npcompile.backends.cpu.loops import signal_polls
+    from npcompile.backends.cpu.parallel import parallel_for
+else:
+    defer(globals(), "npcompile.backends.cpu", "moves")
+    defer(globals(), "npcompile.backends.cpu.loops", "signal_polls")
+    defer(globals(), "npcompile.backends.cpu.parallel", "parallel_for")
 
 ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
 

@@ -25,8 +25,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 from npcompile.backends.cpu.llvm.frame import DONE, RAISED, SHORT, FrameLayout
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Poly, Symbol
 from npcompile.graph.types import Opaque, Scalar
 from npcompile.guards.sources import ObjectWords
@@ -37,9 +39,13 @@ from npcompile.runtime.entry.executables import FLAGS, OVERLAP, STALE, UNDONE
 from npcompile.runtime.entry.function_writer import METADATA, Writer
 from npcompile.runtime.entry.guard_code import ArrayValue, Guards
 from npcompile.runtime.entry.helpers import ALL_FLAGS, CONSTANTS, NAMES
-from npcompile.runtime.entry.journal import Journal
 from npcompile.runtime.entry.state import ALONE, EXIT, NEXT, PYTHON, TABLE, Signature
 from npcompile.runtime.unsafe.layout import Layout, layout
+
+if TYPE_CHECKING:
+    from npcompile.runtime.entry import journal
+else:
+    defer(globals(), "npcompile.runtime.entry", "journal")
 
 FEW = 8  #: slots that are cleared one by one
 _ARGUMENTS = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
@@ -171,7 +177,7 @@ class _Entry:
         self.needed = needed or stores(program.result)
         self.calls = any(isinstance(statement, Call) for statement in flat(program.body))
         kept = repeatable and (needed or self.calls) and program.written
-        self.journal = Journal(self.writer) if kept else None
+        self.journal = journal.Journal(self.writer) if kept else None
         self.borrowed: list[str] = []  # arrays that no caller keeps alive
         self.lent = [f"%lent.{k}" for k, p in enumerate(signature.places) if p.kind == "lent"]
         self.reads = sum(step.reads for step in signature.steps)
@@ -196,10 +202,10 @@ class _Entry:
         self._ways_out()
         w = self.writer
         frame = f"%frame = alloca [{max(self.frame.size, 1)} x i64], align 16"
-        journal = () if self.journal is None else (self.journal.room,)
+        saved = () if self.journal is None else (self.journal.room,)
         lent = [f"{slot} = alloca ptr" for slot in self.lent]
         lent += [f"%reads = alloca [{self.reads} x ptr]"] if self.reads else []
-        room = [f"  {line}" for line in (frame, *_ROOM, *lent, *journal, *self.boxing.room)]
+        room = [f"  {line}" for line in (frame, *_ROOM, *lent, *saved, *self.boxing.room)]
         # optnone: half the time to compile, and an entry's own time is all loads and branches
         head = f"define ptr @entry{_ARGUMENTS} nounwind optnone noinline {{\nstart:"
         outside = [*w.outside.values(), *([_DROP] if self.reads else [])]

@@ -23,15 +23,18 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.paths import defer
 from npcompile.core.records import record
 from npcompile.runtime.entry.fp_warnings import home
-from npcompile.runtime.entry.function_writer import METADATA, Writer
 from npcompile.runtime.entry.helpers import NAMES, audible, clear, warning
 from npcompile.runtime.unsafe.layout import layout
 from npcompile.runtime.unsafe.version_tags import filters_address
 
 if TYPE_CHECKING:
+    from npcompile.runtime.entry import function_writer
     from npcompile.runtime.entry.outline import Outline
+else:
+    defer(globals(), "npcompile.runtime.entry", "function_writer")
 
 _REGISTRY, _NAME = sys.intern("__warningregistry__"), sys.intern("__name__")
 _VERSION = sys.intern("version")
@@ -85,7 +88,7 @@ def warn() -> str:
     """The text of ``i32 npc_warn(ptr table, i32 raised)``: it clears the floating-point flags and
     warns.  It returns 0 when all is told, -1 with an exception set, or the flags that Python has to
     look at, of which nothing is told yet."""
-    w = Writer()
+    w = function_writer.Writer()
     clear(w)
     state = w.let("call i32 @npc_errstate()")
     heard = w.add("and", "i32", "%raised", audible(w, state))
@@ -103,22 +106,22 @@ def warn() -> str:
         _warned(), "define internal i1 @npc_shown(ptr %registry, ptr %fields) {", *shown.lines, "}",
         "define i32 @npc_warn(ptr %table, i32 %raised) {", *w.lines,
         _GIVE.replace("HEARD", heard), "}",
-        *(w.outside | shown.outside).values(), _OUTSIDE, METADATA,
+        *(w.outside | shown.outside).values(), _OUTSIDE, function_writer.METADATA,
     ])
 
 
 def _warned() -> str:
     """The text of ``i32 npc_warned()``: the flags of which ``np.errstate`` makes warnings."""
-    w = Writer()
+    w = function_writer.Writer()
     w.do(f"ret i32 {warning(w, w.let('call i32 @npc_errstate()'))}")
     return "\n".join(["define i32 @npc_warned() {", *w.lines, "}"])
 
 
-def _shown() -> Writer:
+def _shown() -> function_writer.Writer:
     """Writes ``i1 npc_shown(ptr registry, ptr fields)``: whether a module's registry, which may
     be null, says that a message is not shown again under the present filters.  It is CPython's
     ``already_warned``, but false where that would do anything else than find the key."""
-    w, at = Writer(), layout()
+    w, at = function_writer.Writer(), layout()
     kind, tagged = (0, None) if at is None else (at.type, at.dict_version)
     w.require(w.add("icmp ne", "ptr", "%registry", "null"), "no")
     own = w.load("ptr", "%registry", kind)
@@ -150,7 +153,7 @@ def _shown() -> Writer:
     return w
 
 
-def _item(w: Writer, key: str) -> str:
+def _item(w: function_writer.Writer, key: str) -> str:
     return w.call("ptr", "PyDict_GetItemWithError", ("ptr", "%registry"), ("ptr", key))
 
 

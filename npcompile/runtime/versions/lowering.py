@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from npcompile import passes
 from npcompile.core.config import Config, Deterministic, strict
+from npcompile.core.paths import defer
 from npcompile.graph.ir import CallSite, Check, Extern, Graph, HostCall, Node, Param, walk
-from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
 from npcompile.guards.sources import TensorMemory, Trace
 from npcompile.ops.record import OPERATORS, of_path
@@ -18,6 +20,11 @@ from npcompile.runtime.versions import fp_attribution
 from npcompile.runtime.versions.numpy_cost import price
 from npcompile.schedule import schedule
 from npcompile.tracing.graph_breaks import is_heavy
+
+if TYPE_CHECKING:
+    from npcompile.graph import routines
+else:
+    defer(globals(), "npcompile.graph", "routines")
 
 
 def lower(traced: Trace, config: Config, watch: Stopwatch) -> Program:
@@ -88,7 +95,7 @@ def unpromised(graph: Graph, mode: Deterministic, own: bool) -> list[str]:
             if node.attrs.guarantee not in accepted:
                 names.append(node.attrs.path)
         elif isinstance(node.attrs, Extern):
-            if ROUTINES[node.attrs.routine].portable:
+            if routines.ROUTINES[node.attrs.routine].portable:
                 continue
             exact = own or node.args[0].dtype.char not in "fdFD"
             if node.attrs.routine != "product" or not exact:

@@ -3,21 +3,20 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Iterator
 from types import BuiltinMethodType, CodeType, FunctionType, MethodType, ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from npcompile.backends.cpu.llvm.frame import FrameLayout
+from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.graph.ir import CallSite
 from npcompile.graph.stubs import Globals
 from npcompile.guards.kinds import FunctionGuard
 from npcompile.guards.sources import Source
-from npcompile.ops import foreign
 from npcompile.program.ir import ItemsResult, Program, Result, StaticResult
 from npcompile.runtime.cache.disk import DiskCache, fingerprint
 from npcompile.runtime.cache.serialization import PlainEncoder, Unwritable
@@ -30,6 +29,11 @@ from npcompile.runtime.versions.version_lookup import (
     globals_of,
     version_of,
 )
+
+if TYPE_CHECKING:
+    from npcompile.ops import foreign
+else:
+    defer(globals(), "npcompile.ops", "foreign")
 
 
 class Sources(dict[int | CodeType, Watched]):
@@ -89,7 +93,7 @@ class _RecordWriter(PlainEncoder):
         found = self._watched(value) if type(value) in self._kinds else None
         if found is not None:
             self.left[found] = None
-        elif isinstance(value, _OURS):
+        elif isinstance(value, (CodeType, Globals)) or _draws(value):
             raise Unwritable(f"a {type(value).__name__} that no guard watches")
         return found
 
@@ -108,8 +112,11 @@ class _RecordWriter(PlainEncoder):
         return super().name(value)
 
 
-#: what is one process's
-_OURS = (CodeType, Globals, *foreign.GENERATORS, random.Random)
+def _draws(value: Any) -> bool:
+    """Whether a value is a generator of random numbers."""
+    python = sys.modules.get("random")
+    return (python is not None and isinstance(value, python.Random)) or (
+        "numpy.random" in sys.modules and isinstance(value, foreign.GENERATORS))
 
 
 def _sources(function: FunctionType, outline: Outline, program: Program) -> Sources:

@@ -20,7 +20,7 @@ from npcompile.program.ir import (
     flat,
     with_blocks,
 )
-from npcompile.program.verify import result_buffers
+from npcompile.program.results import result_buffers
 
 
 def without_edges(body: Iterable[Statement]) -> tuple[Statement, ...]:

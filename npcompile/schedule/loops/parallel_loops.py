@@ -34,7 +34,7 @@ from npcompile.program.ir import (
     flat,
     with_blocks,
 )
-from npcompile.program.verify import result_buffers
+from npcompile.program.results import result_buffers
 from npcompile.schedule.loops.accumulators import Entangled, folds, is_light
 from npcompile.schedule.loops.dependence import Access, Dependences
 from npcompile.schedule.loops.interruptible_loops import SpeculativeLoop

@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from npcompile.core.errors import refuse
 from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
-from npcompile.core.paths import import_path
+from npcompile.core.paths import defer, import_path
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, Symbol
 from npcompile.graph import layout
@@ -44,8 +44,12 @@ from npcompile.schedule.walk.demand import COSTS, END, HEAVY, LIMIT, Demand, cod
 from npcompile.schedule.walk.draft_statements import Binding, Leave, Step
 from npcompile.schedule.walk.exits import check, may_flag
 from npcompile.schedule.walk.nest import AxisMap, Nest, Put
-from npcompile.schedule.walk.reduction_nests import narrow
 from npcompile.schedule.walk.splitting import WorkBounds
+
+if TYPE_CHECKING:
+    from npcompile.schedule.walk import reduction_nests
+else:
+    defer(globals(), "npcompile.schedule.walk", "reduction_nests")
 
 Key = tuple[Node, AxisMap]
 
@@ -463,7 +467,7 @@ class Scheduler:
             dear = self.costs.get(node, 0) > least or node in self.returned or self.seen(node)
             dear = dear or (not extents and (node.op == "cast" or node.op in PRIMITIVES))
             if again[node] and dear and axes == whole and self.shape(node) == extents:
-                found.append(narrow(self, node))
+                found.append(reduction_nests.narrow(self, node))
                 again[node] = False
         return found
 

@@ -336,12 +336,6 @@ def some_lanes(f: LLVMFunction, a: Value, picks: range) -> Value:
     return f.shuffle(a, poison(a.elem, a.lanes), [*picks] * (2 if len(picks) == 2 else 1))
 
 
-def halves(f: LLVMFunction, a: Value, lanes: int) -> tuple[Value, Value]:
-    unused = poison(a.elem, lanes)
-    return (f.shuffle(a, unused, range(lanes // 2)),
-            f.shuffle(a, unused, range(lanes // 2, lanes)))
-
-
 class PairwiseTree:
     """The pairwise sum of a run: leaves of eight partial sums (four if complex), added in pairs.
 
@@ -388,7 +382,7 @@ class PairwiseTree:
             step *= 2
         (sums,) = leaves
         while sums[0].lanes > count:
-            both = [halves(self.f, s, s.lanes) for s in sums]
+            both = [self.f.halves(s) for s in sums]
             sums = self.add(tuple(b[0] for b in both), tuple(b[1] for b in both))
         return sums
 

@@ -4,17 +4,12 @@ loop.  Those that do the same on other words are one function."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from npcompile.backends.cpu.kernels import (
-    parallel_reductions,
-    precompiled,
-    reduction_kernels,
-    scans,
-    square_roots,
-    tails,
-)
+from npcompile.backends.cpu.kernels import precompiled, square_roots, tails
 from npcompile.backends.cpu.kernels.scope import (
     AHEAD,
+    PIECES,
     LoopScope,
     NestPlan,
     masks_tail,
@@ -27,10 +22,19 @@ from npcompile.backends.cpu.llvm.scalar import component, wide_lanes
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, SlotList, Slots, Word
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal
 from npcompile.backends.cpu.loader.compile import Target
+from npcompile.core.paths import defer
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Subprogram, identity
 from npcompile.program.ir import Apply, Buffer, Constant, Index, Kernel, Load, SizeValue, Store
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.kernels import parallel_reductions, reduction_kernels, scans
+else:
+    defer(
+        globals(), "npcompile.backends.cpu.kernels", "parallel_reductions", "reduction_kernels",
+        "scans",
+    )
 
 LIGHT = 16  # operations of a kernel that memory may hold up
 STREAMS = 4  # arrays that are stored past the cache at a time, at most
@@ -190,7 +194,7 @@ def _write(module: LLVMModule, kernel: Kernel, name: str, target: Target, parall
         plan = reduction_kernels.plan(kernel, target)
         name = parallel_reductions.emit(module, name, plan, least, words)
         return _made(kernel, name, tuple(words))
-    if scans.scans(kernel):
+    if kernel.reductions and scans.scans(kernel):
         plan, nest = scans.plan(kernel, target), scans.nest
     elif kernel.reductions:
         plan, nest = reduction_kernels.plan(kernel, target), reduction_kernels.nest
@@ -236,7 +240,7 @@ def _made(
         return KernelFunction(name, words, 1, work, 1, 1)
     along = loops == (len(kernel.axes) - 1,)
     # columns of reduced rows stay together: shorter regions of each row take longer
-    pieces = 1 if along and len(kernel.axes) > 1 else parallel_reductions.PIECES
+    pieces = 1 if along and len(kernel.axes) > 1 else PIECES
     return KernelFunction(
         name, words, kernel.axes[loops[0]].extent, work, 64 if along else 1, pieces, past
     )

@@ -14,7 +14,7 @@ from npcompile.backends.cpu.kernels.accumulators import (
     merge_lanes,
 )
 from npcompile.backends.cpu.kernels.reduction_runs import RunReduction, first_value, row_kind, write
-from npcompile.backends.cpu.kernels.scope import LoopScope, NestPlan
+from npcompile.backends.cpu.kernels.scope import PIECES, LoopScope, NestPlan
 from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.sizes import SlotList, Word
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64
@@ -22,7 +22,6 @@ from npcompile.program.ir import Kernel
 
 LEVELS = 5  # of a tree whose 2**5 nodes threads may sum, where it is at least so long:
 LONG = 1 << 15
-PIECES = 8  # that threads take one after the other, at most
 
 
 def divides(kernel: Kernel) -> bool:

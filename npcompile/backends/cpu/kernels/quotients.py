@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.backends.cpu.kernels.accumulators import halves
 from npcompile.backends.cpu.llvm import scalar
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, known_float, literal
 from npcompile.core.records import record
@@ -111,8 +110,8 @@ def _doubled(f: LLVMFunction, a: Value) -> Value:
 def _have(f: LLVMFunction, bits: Value, wanted: Value, width: int) -> Value:
     """Whether every lane has a bit that is wanted; if none is wanted, none has it."""
     while bits.lanes * _width(wanted.elem) // 8 > width:
-        bits = f.binary("and", *halves(f, bits, bits.lanes))
-        wanted, _ = halves(f, wanted, wanted.lanes)
+        bits = f.binary("and", *f.halves(bits))
+        wanted, _ = f.halves(wanted)
     found = f.binary("and", bits, wanted)
     lacks = f.icmp("eq", found, literal(found.elem, 0, found.lanes))
     return f.negate(scalar.any_lane(f, lacks))

@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from heapq import heappop, heappush
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.backends.cpu.kernels import branched_updates, fp_barriers, quotients, square_roots
+from npcompile.backends.cpu.kernels import fp_barriers, quotients, square_roots
 from npcompile.backends.cpu.kernels.quotients import Divisor
-from npcompile.backends.cpu.llvm import access, intrinsics, register_shift, scalar, stencil_rows
+from npcompile.backends.cpu.llvm import access, register_shift, scalar, stencil_rows
 from npcompile.backends.cpu.llvm.access import Address, ElementAddress, Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts, component
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal, vector_literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.core.paths import defer
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size, product
 from npcompile.program.ir import (
@@ -34,6 +35,14 @@ from npcompile.program.ir import (
     Store,
 )
 
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.kernels import branched_updates
+    from npcompile.backends.cpu.llvm import intrinsics
+    from npcompile.backends.cpu.loader.compile import Target
+else:
+    defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates")
+    defer(globals(), "npcompile.backends.cpu.llvm", "intrinsics")
+
 LINE = 64  # bytes that memory is read by
 AHEAD = 4096  # bytes that are asked for before they are loaded (1 KB comes too late on Zen 5)
 ROWS = 2  # bits of the rows that one of a stencil's is asked for before it is read
@@ -43,6 +52,7 @@ FAR = 1 << 18  # bytes beyond which nothing is: what is needed sooner would leav
 SIMPLE = 4  # operations of a kernel that are quickly done one by one
 
 
+PIECES = 8  # of a range, that threads take one after the other, at most
 ALL_ONES = i64(-1)
 
 

@@ -13,14 +13,20 @@ both.  Past the cache, where memory holds up the divider too, it does all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.backends.cpu.kernels.accumulators import halves
-from npcompile.backends.cpu.llvm import intrinsics, scalar
+from npcompile.backends.cpu.llvm import scalar
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, literal
 from npcompile.backends.cpu.loader.compile import Target
+from npcompile.core.paths import defer
 from npcompile.program.ir import Apply, Kernel, Load
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.llvm import intrinsics
+else:
+    defer(globals(), "npcompile.backends.cpu.llvm", "intrinsics")
 
 #: what the divider and products take for a register, as times of an operation
 COSTS = {"sqrt": (36, 17), "div": (24, 17)}
@@ -74,7 +80,7 @@ def apply(f: LLVMFunction, op: str, operands: list[Value], iterations: bool) -> 
     """``sqrt(x)`` or ``a / b`` in each lane; ``iterations``: the divider does every other
     register."""
     if iterations and operands[0].lanes == 2 * LANES:
-        lows, highs = zip(*(halves(f, x, x.lanes) for x in operands), strict=True)
+        lows, highs = zip(*(f.halves(x) for x in operands), strict=True)
         low = apply(f, op, list(lows), iterations)
         high = f.intrinsic("sqrt", *highs) if op == "sqrt" else f.binary("fdiv", *highs)
         return f.shuffle(low, high, range(2 * LANES))
@@ -122,7 +128,7 @@ def _here(f: LLVMFunction, x: Value) -> Value:
     """The same numbers; nothing that is computed from them leaves the block.  LLVM would compute
     what no iteration of a loop changes before the loop, safe or not, and raise flags."""
     if x.lanes > LANES:
-        low, high = (_here(f, half) for half in halves(f, x, x.lanes))
+        low, high = (_here(f, half) for half in f.halves(x))
         return f.shuffle(low, high, range(x.lanes))
     return f.op(f'call {x.type} asm sideeffect "", "=v,0"({x.typed})', "double", LANES)
 
@@ -169,7 +175,7 @@ def _joined(f: LLVMFunction, op: str, bits: Iterable[Value]) -> Value:
     for other in more:
         first = f.binary(op, first, other)
     while first.lanes > LANES:
-        first = f.binary(op, *halves(f, first, first.lanes))
+        first = f.binary(op, *f.halves(first))
     return first
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import frexp
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.backends.cpu.llvm import casts, intrinsics, remainders
 from npcompile.backends.cpu.llvm.text import (
     FLOATS,
     LLVMFunction,
@@ -25,8 +25,14 @@ from npcompile.backends.cpu.llvm.text import (
 )
 from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loader.symbols import SUBPROGRAM
+from npcompile.core.paths import defer
 from npcompile.core.records import record
 from npcompile.graph.ir import Number, Subprogram, Table, integer
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.llvm import casts, intrinsics, remainders
+else:
+    defer(globals(), "npcompile.backends.cpu.llvm", "casts", "intrinsics", "remainders")
 
 Parts = tuple[Value, ...]
 

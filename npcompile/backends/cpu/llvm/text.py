@@ -367,6 +367,12 @@ class LLVMFunction:
         return self.op(f"shufflevector {a.typed}, {b.typed}, <{len(lanes)} x i32> <{picks}>",
                        a.elem, len(lanes))
 
+    def halves(self, a: Value) -> tuple[Value, Value]:
+        """The lower and the upper lanes."""
+        unused, middle = poison(a.elem, a.lanes), a.lanes // 2
+        return (self.shuffle(a, unused, range(middle)),
+                self.shuffle(a, unused, range(middle, a.lanes)))
+
     def extract(self, a: Value, lane: int) -> Value:
         if a.lanes == 1:
             return a

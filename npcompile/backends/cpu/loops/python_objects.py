@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,15 @@ from npcompile.backends.cpu.llvm.scalar import component, memory
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
 from npcompile.backends.cpu.loader.symbols import descr
-from npcompile.backends.cpu.loops import random_numbers
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import CallSite, Direct, Geometry, HostCall
 from npcompile.program.ir import Buffer, Call, View
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.loops import random_numbers
+else:
+    defer(globals(), "npcompile.backends.cpu.loops", "random_numbers")
 
 NULL = Value("null", "ptr")
 #: where an array object keeps the address of its first element

@@ -6,14 +6,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
 from npcompile.backends.cpu.loader.compile import Target
-from npcompile.backends.cpu.loops import if_conversion, signal_polls, work_estimate
+from npcompile.backends.cpu.loops import work_estimate
 from npcompile.backends.cpu.loops.registers import Registers
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Size, floordiv, hint, is_known, largest, symbols
 from npcompile.program.ir import (
     Alloc,
@@ -34,6 +36,11 @@ from npcompile.program.ir import (
     While,
 )
 from npcompile.schedule.memory.allocate import bound
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.loops import if_conversion, signal_polls
+else:
+    defer(globals(), "npcompile.backends.cpu.loops", "if_conversion", "signal_polls")
 
 FEW = 6  # iterations of a loop that is not worth unrolling
 #: lines of a function that computes little in loops from which on it counts for less how well they

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from npcompile.backends.cpu.kernels import kernel_functions
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Size, floordiv, largest, product, substitute
-from npcompile.graph.routines import ROUTINES
 from npcompile.program.ir import Apply, For, If, Kernel, Load, RoutineCall, Statement, While, flat
 from npcompile.schedule.memory.allocate import bound
+
+if TYPE_CHECKING:
+    from npcompile.graph import routines
+else:
+    defer(globals(), "npcompile.graph", "routines")
 
 SCALAR = 8  # an operation on numbers takes as long as one on so many elements
 PASSES = 16  # over its points, that a transform is worth
@@ -63,7 +69,7 @@ def _cost(body: Sequence[Statement], inside: bool = False) -> Size:
 
 def is_counted(call: RoutineCall) -> bool:
     """Whether it is known how many multiplications a routine makes."""
-    return bool(ROUTINES[call.routine.routine].core) or call.routine.routine == "product"
+    return bool(routines.ROUTINES[call.routine.routine].core) or call.routine.routine == "product"
 
 
 def multiplications(call: RoutineCall) -> Size:
@@ -71,7 +77,7 @@ def multiplications(call: RoutineCall) -> Size:
     the third power of a matrix's, for each of a batch."""
     if call.routine.routine.startswith("transform"):
         return product([*call.inputs[0].geometry.shape, PASSES]) if call.inputs else 0
-    if ROUTINES[call.routine.routine].core:
+    if routines.ROUTINES[call.routine.routine].core:
         shape = call.inputs[0].geometry.shape
         return product([*shape, shape[-1]])
     if call.routine.routine != "product":
