@@ -21,6 +21,7 @@ from npcompile.ops.operands import ArrayRef, Context, Operand
 
 FACTORISATION = arguments.program_kind("factorisation")
 DType = np.dtype[Any]
+_PORTABLE = "npcompile.linalg.portable_functions:"
 #: the dtype of the numbers of rows that LAPACK has exchanged
 PIVOTS = np.dtype(np.int32)
 
@@ -111,7 +112,8 @@ def named(name: str, items: Sequence[Operand]) -> Operand:
 # ------------------------------------------------------------------ equations
 
 
-@program(FACTORISATION, "linalg.solve", guarantee="none")
+@program(FACTORISATION, "linalg.solve", guarantee="none",
+         deterministic=_PORTABLE + "solve")
 def solve(ctx: Context, a: Operand, b: Operand) -> Operand:
     """The ``x`` of ``a @ x = b``."""
     left, right = matrix(ctx, a, "solve", square=True), as_array(ctx, b)
@@ -132,7 +134,8 @@ def solve(ctx: Context, a: Operand, b: Operand) -> Operand:
     return x
 
 
-@program(FACTORISATION, "linalg.inv", guarantee="none")
+@program(FACTORISATION, "linalg.inv", guarantee="none",
+         deterministic=_PORTABLE + "inv")
 def inv(ctx: Context, a: Operand) -> Operand:
     """The inverse."""
     ref = matrix(ctx, a, "inv", square=True)
@@ -142,7 +145,8 @@ def inv(ctx: Context, a: Operand) -> Operand:
     return x
 
 
-@program(FACTORISATION, "linalg.det", guarantee="none")
+@program(FACTORISATION, "linalg.det", guarantee="none",
+         deterministic=_PORTABLE + "det")
 def det(ctx: Context, a: Operand) -> Operand:
     """The determinant."""
     ref = matrix(ctx, a, "det", square=True)
@@ -151,7 +155,8 @@ def det(ctx: Context, a: Operand) -> Operand:
     return x
 
 
-@program(FACTORISATION, "linalg.slogdet", guarantee="none")
+@program(FACTORISATION, "linalg.slogdet", guarantee="none",
+         deterministic=_PORTABLE + "slogdet")
 def slogdet(ctx: Context, a: Operand) -> Operand:
     """Sign and logarithm of the size of the determinant."""
     ref = matrix(ctx, a, "slogdet", square=True)
@@ -164,7 +169,8 @@ def slogdet(ctx: Context, a: Operand) -> Operand:
 # ------------------------------------------------------------------ factors
 
 
-@program(FACTORISATION, "linalg.cholesky", guarantee="none")
+@program(FACTORISATION, "linalg.cholesky", guarantee="none",
+         deterministic=_PORTABLE + "cholesky")
 def cholesky(ctx: Context, a: Operand, /, *, upper: Operand = False) -> Operand:
     """The triangular factor of a positive definite matrix."""
     ref = matrix(ctx, a, "cholesky", square=True)
@@ -175,7 +181,8 @@ def cholesky(ctx: Context, a: Operand, /, *, upper: Operand = False) -> Operand:
     return x
 
 
-@program(FACTORISATION, "linalg.qr", guarantee="none")
+@program(FACTORISATION, "linalg.qr", guarantee="none",
+         deterministic=_PORTABLE + "qr")
 def qr(ctx: Context, a: Operand, mode: Operand = "reduced") -> Operand:
     """An orthogonal and a triangular factor."""
     ref = matrix(ctx, a, "qr")
@@ -215,7 +222,8 @@ def _half(ctx: Context, uplo: Operand, what: str) -> str:
     return half
 
 
-@program(FACTORISATION, "linalg.eigh", guarantee="none")
+@program(FACTORISATION, "linalg.eigh", guarantee="none",
+         deterministic=_PORTABLE + "eigh")
 def eigh(ctx: Context, a: Operand, UPLO: Operand = "L") -> Operand:
     """Eigenvalues and eigenvectors of a symmetric matrix."""
     ref = matrix(ctx, a, "eigh", square=True)
@@ -227,7 +235,8 @@ def eigh(ctx: Context, a: Operand, UPLO: Operand = "L") -> Operand:
     return named("EighResult", items)
 
 
-@program(FACTORISATION, "linalg.eigvalsh", guarantee="none")
+@program(FACTORISATION, "linalg.eigvalsh", guarantee="none",
+         deterministic=_PORTABLE + "eigvalsh")
 def eigvalsh(ctx: Context, a: Operand, UPLO: Operand = "L") -> Operand:
     """Eigenvalues of a symmetric matrix."""
     ref = matrix(ctx, a, "eigvalsh", square=True)
@@ -238,7 +247,8 @@ def eigvalsh(ctx: Context, a: Operand, UPLO: Operand = "L") -> Operand:
     return w
 
 
-@program(FACTORISATION, "linalg.svd", guarantee="none")
+@program(FACTORISATION, "linalg.svd", guarantee="none",
+         deterministic=_PORTABLE + "svd")
 def svd(ctx: Context, a: Operand, full_matrices: Operand = True, compute_uv: Operand = True,
         hermitian: Operand = False) -> Operand:
     """Singular values and vectors."""
@@ -258,7 +268,8 @@ def svd(ctx: Context, a: Operand, full_matrices: Operand = True, compute_uv: Ope
     return named("SVDResult", items)
 
 
-@program(FACTORISATION, "linalg.svdvals", guarantee="none")
+@program(FACTORISATION, "linalg.svdvals", guarantee="none",
+         deterministic=_PORTABLE + "svdvals")
 def svdvals(ctx: Context, x: Operand, /) -> Operand:
     """Singular values."""
     ref = matrix(ctx, x, "svdvals")

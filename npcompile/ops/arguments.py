@@ -64,6 +64,9 @@ def _followed(
 #: gives may depend on data in kind and shape, as branches may make it
 FOLLOWED = OperatorFamily("function in Python", _followed)
 
+#: functions in Python that these, and records' ``deterministic`` ones, call
+followed_functions: set[Callable[..., Any]] = set()
+
 Program = TypeVar("Program", bound=Callable[..., Any])
 
 
@@ -79,6 +82,12 @@ def program(kind: OperatorFamily, *aliases: str, **fields: Any) -> Callable[[Pro
         return function
 
     return add
+
+
+def followed(function: Program) -> Program:
+    """Has calls of a function of ours, which is no record, followed."""
+    followed_functions.add(function)
+    return function
 
 
 # ------------------------------------------------------------------ numbers and arrays

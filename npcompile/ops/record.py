@@ -94,6 +94,7 @@ class Op:
     of_scalars: bool = False
     doc: str = ""
     data: Any = None  # what the kind needs beyond this
+    deterministic: str = ""  # the path of a function in Python, followed in these modes
 
     def oracle(self) -> Callable[..., Any]:
         """The reference function."""

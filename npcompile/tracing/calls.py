@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.errors import Refused
+from npcompile.core.paths import import_path
 from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
 from npcompile.frontend.bytecode import analyse
 from npcompile.guards.class_hooks import has_finalizer, looks_up_plainly, of_library, wrapped_by_us
 from npcompile.guards.sources import Attribute, Default, Source
-from npcompile.ops.arguments import FOLLOWED
+from npcompile.ops.arguments import FOLLOWED, followed_functions
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import Op, resolve
 from npcompile.python import registry
@@ -99,6 +100,8 @@ def _call_object(
     if executable(t, held, args, kwargs):
         known = [t.known(v)[1] for v in args]
         return t.executed(held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
+    if type(held) is FunctionType and held in followed_functions:
+        return follow(t, held, *args, **kwargs)
     op = resolve(_ufunc_of(held))
     if op is not None:
         return _recorded(t, op, held, args, kwargs, plain)
@@ -190,6 +193,8 @@ def _recorded(
     """Calls a record; what it refuses, the library's own function may do in its place."""
     mark, writes = t.builder.mark(), t.writes
     try:
+        if t.config.deterministic and op.deterministic:
+            return follow(t, import_path(op.deterministic), *args, **kwargs)
         if op.kind is FOLLOWED:
             return follow(t, op.lower, *args, **kwargs)
         return t.operate(_call_record, Static(op), _arrays(t, op, args, kwargs), kwargs)

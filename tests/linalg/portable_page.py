@@ -34,18 +34,48 @@ def products() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
     return found
 
 
+def factorisations() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
+    """What is built over products: functions and operands."""
+    linalg = np.linalg
+    found: dict[str, tuple[Callable[..., Any], list[Any]]] = {}
+    for dtype in "dfD":
+        for n in (5, 70):
+            a = numbers(dtype, n, n)
+            positive = (a @ a.conj().T + n * np.eye(n)).astype(dtype)
+            batch = np.stack([a, a + 1])
+            found[f"solve {dtype} {n}"] = (lambda a: linalg.solve(a, a[:, :3])), [a]
+            found[f"solve a vector {dtype} {n}"] = (lambda a: linalg.solve(a, a[0])), [a]
+            found[f"inv {dtype} {n}"] = linalg.inv, [a]
+            found[f"inv of two {dtype} {n}"] = linalg.inv, [batch]
+            found[f"det {dtype} {n}"] = linalg.det, [a]
+            found[f"cholesky {dtype} {n}"] = linalg.cholesky, [positive]
+            if dtype != "f":
+                found[f"qr {dtype} {n}"] = linalg.qr, [a[:, : n - 2].copy()]
+    a = numbers("d", 20, 20)
+    found["slogdet"] = linalg.slogdet, [a]
+    found["eigh"] = linalg.eigh, [a + a.T]
+    found["eigvalsh"] = linalg.eigvalsh, [a + a.T]
+    found["svd"] = linalg.svd, [a]
+    found["svdvals"] = linalg.svdvals, [a[:9].copy()]
+    return found
+
+
 def sums(found: dict[str, tuple[Callable[..., Any], list[Any]]]) -> dict[str, str]:
     """Of the results of each function on operands in C order; all other orders, and batches, must
     give the same."""
     told = {}
     for name, (function, operands) in found.items():
-        compiled = jit(function, deterministic="portable", fullgraph=True)
+        compiled = jit(_call(function), deterministic="portable", fullgraph=True)
         bits = {hashlib.sha256(b"".join(
             np.ascontiguousarray(x).tobytes() for x in _several(compiled(*arrays)))).hexdigest()
             for arrays in _laid_out(operands)}
         assert len(bits) == 1, name
         told[name] = bits.pop()
     return told
+
+
+def _call(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda *operands: function(*operands)
 
 
 def _several(found: Any) -> tuple[Any, ...]:
@@ -59,5 +89,5 @@ def _laid_out(operands: list[Any]) -> list[list[Any]]:
 
 
 if __name__ == "__main__":
-    for name, told in sums(products()).items():
+    for name, told in sums(products() | factorisations()).items():
         print(f"{name}: {told}")
