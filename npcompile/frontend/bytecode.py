@@ -127,6 +127,13 @@ def _decode(code: CodeType) -> list[Instruction]:
     return found
 
 
+def _instructions(code: CodeType) -> list[Instruction]:
+    """The instructions of a code object with the targets of their jumps."""
+    order = _decode(code)
+    _targets(order)
+    return order
+
+
 def _targets(order: list[Instruction]) -> None:
     at = {i.offset: k for k, i in enumerate(order)}
     for i in order:
@@ -198,13 +205,14 @@ class Code:
 
     With a ``start`` it is the code from that offset on.  Inside loops, the iterations that are
     under way there are copies of the loops' blocks, so that each loop is still entered at its
-    header.
+    header.  ``known``: the instructions, if they were decoded before.
     """
 
-    def __init__(self, code: CodeType, start: int | None = None) -> None:
+    def __init__(
+        self, code: CodeType, start: int | None = None, known: list[Instruction] | None = None
+    ) -> None:
         self.code = code
-        instructions = _decode(code)
-        _targets(instructions)
+        instructions = self.instructions = known or _instructions(code)
         self.protected = _exception_table(code)
         self.entry = instructions[0].offset
         self.names = tuple(_local_names(code))
@@ -367,9 +375,10 @@ class Code:
         return False
 
     def _liveness(self) -> None:
-        edges = {
-            block: (*self.successors[block], *self._handlers_of(block)) for block in self.blocks
-        }
+        caught = {block: self._handlers_of(block) for block in self.blocks}
+        edges = {block: (*self.successors[block], *caught[block]) for block in self.blocks}
+        assigned = {block: self._assigned(body) for block, body in self.blocks.items()}
+        read = {block: self._before(body, set()) for block, body in self.blocks.items()}
         self.live: dict[int, set[int]] = {block: set() for block in (*self.blocks, RETURN)}
         self._live_at: dict[tuple[int, int], set[int]] = {}
         changed = True
@@ -379,8 +388,8 @@ class Code:
                 live: set[int] = set()
                 for target in edges[block]:
                     live |= self.live[target]
-                caught = [self.live[h] for h in self._handlers_of(block)]
-                live = self._before(self.blocks[block], live).union(*caught)
+                live -= assigned[block]
+                live = live.union(read[block], *(self.live[h] for h in caught[block]))
                 if live != self.live[block]:
                     self.live[block] = live
                     changed = True
@@ -397,6 +406,10 @@ class Code:
             live.difference_update(writes)
             live.update(reads)
         return live
+
+    @staticmethod
+    def _assigned(instructions: list[Instruction]) -> set[int]:
+        return {k for i in instructions for k in accesses(i)[1]}
 
     def live_at(self, block: int, offset: int) -> set[int]:
         """Locals that are read from the instruction at ``offset`` of ``block`` on."""
@@ -480,5 +493,6 @@ def analyse(code: CodeType, start: int | None = None) -> Code:
     known = _KNOWN.setdefault(code, {})
     found = known.get(start)
     if found is None:
-        found = known[start] = Code(code, start)
+        decoded = next((other.instructions for other in known.values()), None)
+        found = known[start] = Code(code, start, decoded)
     return found

@@ -22,6 +22,7 @@ from npcompile.core.tuples import REPLACE, replaces
 from npcompile.graph.ir import Node
 from npcompile.guards.class_hooks import is_library, looks_up_plainly, wrapped_by_us
 from npcompile.guards.kinds import FunctionGuard, PresenceGuard
+from npcompile.guards.own_attributes import MISSING, own, static
 from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
@@ -52,7 +53,6 @@ from npcompile.tracing.side_effects import ordinary
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-_MISSING = object()
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _CLASS = vars(object)["__class__"]
 C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
@@ -77,7 +77,7 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
     if is_model(value):
         return traced_containers.method(t, value, name)
     kind = python_class(value)
-    found = inspect.getattr_static(kind, name, _MISSING)
+    found = inspect.getattr_static(kind, name, MISSING)
     if name == "_replace" and isinstance(value, Sequence) and replaces(kind):
         return Static(REPLACE)
     if is_tensor(value):
@@ -98,15 +98,15 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
 def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | None:
     if not looks_up_plainly(type(held)):
         return None
-    found = inspect.getattr_static(type(held), name, _MISSING)
+    found = inspect.getattr_static(type(held), name, MISSING)
     if isinstance(found, C_METHODS):
         return Static(found)
-    if type(found) is FunctionType and name not in getattr(held, "__dict__", {}):
+    if type(found) is FunctionType and own(held, name) is MISSING:
         place = Attribute(source, name)
         t.inputs.guard(FunctionGuard(place, found))
         t.inputs.relate(Attribute(place, "__self__"), source, True)  # not another's, kept here
         return Static(found, place)
-    if wrapped_by_us(found) and name not in getattr(held, "__dict__", {}):
+    if wrapped_by_us(found) and own(held, name) is MISSING:
         place = Attribute(Attribute(source, name), "__func__")
         t.inputs.guard_class(Attribute(source, name), MethodType)
         t.inputs.guard_class(place, type(found))
@@ -187,7 +187,7 @@ def _has_outside(t: Tracer, value: Static, source: Source, name: str) -> bool:
     if not kind.__dictoffset__ and not kind.__flags__ & _HEAP_TYPE:  # lists, ranges
         return hasattr(held, name)
     _refuse_hooks(t, kind)
-    on_class = inspect.getattr_static(kind, name, _MISSING)
+    on_class = inspect.getattr_static(kind, name, MISSING)
     if isinstance(on_class, property):
         load(t, value, name)  # where that raises, Python answers
         return True
@@ -237,8 +237,8 @@ def _instance(t: Tracer, obj: HeapObject, name: str, on_stack: bool) -> Value:
     if name in contents:
         found: Value = contents[name]
         return found
-    held = inspect.getattr_static(obj.kind, name, _MISSING)
-    if held is _MISSING:
+    held = inspect.getattr_static(obj.kind, name, MISSING)
+    if held is MISSING:
         raise Unreachable
     if isinstance(held, property):
         return computed(t, held, obj.source, name, obj, on_stack)
@@ -318,13 +318,13 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
         return t.attribute_of(held, source, name)
     if not looks_up_plainly(type(held)):
         raise t.refuse(f".{name}", f"of a {type(held).__name__} is computed by Python")
-    found = inspect.getattr_static(held, name, _MISSING)
-    on_class = inspect.getattr_static(type(held), name, _MISSING)
+    found = static(held, name, MISSING)
+    on_class = inspect.getattr_static(type(held), name, MISSING)
     if isinstance(on_class, property):
         t.inputs.guard_class(source, type(held))
         owner = Attribute(source, "__class__")
         return computed(t, on_class, owner, name, Static(held, source), on_stack)
-    if found is _MISSING or (
+    if found is MISSING or (
         hasattr(type(on_class), "__set__")
         and not (isinstance(on_class, _DATA) and hasattr(held, name))  # nothing is in the slot
     ):
@@ -335,7 +335,7 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
 def _kept(module: ModuleType, name: str) -> bool:
     """Whether a module has an attribute without code of its own, or of its class, being asked."""
     kind = type(module)
-    on_class = inspect.getattr_static(kind, name, _MISSING)
+    on_class = inspect.getattr_static(kind, name, MISSING)
     if isinstance(on_class, _DATA):
         return True
     computed = hasattr(type(on_class), "__set__") or not looks_up_plainly(kind)
@@ -350,7 +350,7 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
         return
     if isinstance(target, HeapObject) and target.kind not in (None, list, dict):
         kind = target.kind
-        on_class = inspect.getattr_static(kind, name, _MISSING)
+        on_class = inspect.getattr_static(kind, name, MISSING)
         if ordinary(kind) and not hasattr(type(on_class), "__set__"):
             t.generators.changes(target)
             t.heap[target] = {**t.heap[target], name: value}
@@ -390,8 +390,7 @@ def _holds(t: Tracer, target: Static, name: str, value: Value) -> bool:
     held = target.value
     if not isinstance(value, ArrayRef):
         return False
-    own = getattr(held, "__dict__", {})
-    on_class = inspect.getattr_static(type(held), name, _MISSING)
-    if not ordinary(type(held)) or name not in own or hasattr(type(on_class), "__set__"):
+    on_class = inspect.getattr_static(type(held), name, MISSING)
+    if not ordinary(type(held)) or own(held, name) is MISSING or hasattr(type(on_class), "__set__"):
         return False
     return load(t, target, name) is value

@@ -7,7 +7,6 @@ many or lists themselves, they are read where they are (:mod:`.unboxed_lists`).
 
 from __future__ import annotations
 
-import inspect
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import lone_symbol
 from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import Scalar, contiguous
+from npcompile.guards.own_attributes import MISSING, own
 from npcompile.guards.sources import Arg, Attribute, Item, Source
 from npcompile.ops.operands import ArrayRef
 from npcompile.python import dictionary
@@ -199,8 +199,8 @@ def _open(t: Tracer, source: Source, item: Fetched) -> None:
 
 def _attribute(held: Any, name: str) -> Any:
     """A plain attribute of an object; None if it is of another kind."""
-    found = inspect.getattr_static(held, name, None) if is_plain(held, name) else None
-    return found if found is not None and vars(held).get(name) is found else None
+    found = own(held, name) if is_plain(held, name) else MISSING
+    return None if found is MISSING else found
 
 
 def _finished(t: Tracer, made: Vector) -> Vector:

@@ -145,7 +145,7 @@ def statement_end(code_object: CodeType, place: int) -> tuple[int, int]:
     No other jump and no handler may come before, and variables must be the function's own.
     """
     code, nowhere = analyse(code_object), (RETURN, 0)
-    depths = stack_depths(code)
+    depths = _depths(code_object)
     found = [b for b, body in code.blocks.items() if any(i.offset == place for i in body)]
     if code_object.co_cellvars or not found or place not in depths:
         return nowhere
@@ -164,6 +164,11 @@ def statement_end(code_object: CodeType, place: int) -> tuple[int, int]:
         if depths[i.offset] + effect(code.code, i) == base:
             return i.after, base
     return nowhere
+
+
+@lru_cache(maxsize=64)
+def _depths(code_object: CodeType) -> dict[int, int]:
+    return stack_depths(analyse(code_object))
 
 
 def stack_depths(code: Code) -> dict[int, int]:

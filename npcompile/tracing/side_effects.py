@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.paths import defer
 from npcompile.graph.ir import Items, StaticObject, Tree
+from npcompile.guards.own_attributes import MISSING, has_dictionary, own
 from npcompile.guards.sources import Attribute, Item, Source, is_given
 from npcompile.program.stored import MORE, Removed, Stored
 from npcompile.python.values import Fetched, HeapObject, Iterator, Static, Value
@@ -42,7 +43,6 @@ GROWN = 8  #: keys of a dictionary from outside from which on it may get more at
 FEW = (
     4  #: attributes of which each takes another attempt; more begin with an iteration of their own
 )
-_MISSING = object()
 
 
 class SideEffects:
@@ -261,7 +261,7 @@ class SideEffects:
         self.t.inputs.guard_class(source, type(held))  # before anything is asked of it
         asks = inspect.getattr_static(type(held), "__getattr__", None) is not None
         there = Item(Attribute(source, "__dict__"), name) if asks else Attribute(source, name)
-        self.t.inputs.guard_kind(held.__dict__[name], there)
+        self.t.inputs.guard_kind(own(held, name), there)
 
     def expect(self) -> None:
         """Makes cells for attributes that an earlier attempt stored to here or there."""
@@ -325,15 +325,15 @@ def _there(held: Any, name: Name) -> bool:
     """Whether an object has such an attribute, or a list or dictionary such an item."""
     if type(name) is tuple:
         return type(held) is list or name[0] in held
-    return name in held.__dict__
+    return own(held, name) is not MISSING
 
 
 def is_plain(held: Any, name: str) -> bool:
     """Whether an object keeps such an attribute in its dictionary."""
     kind = type(held)
-    if isinstance(held, (type, ModuleType)) or type(getattr(held, "__dict__", None)) is not dict:
+    if isinstance(held, (type, ModuleType)) or not has_dictionary(held):
         return False
-    on_class = inspect.getattr_static(kind, name, _MISSING)
+    on_class = inspect.getattr_static(kind, name, MISSING)
     return ordinary(kind) and not hasattr(type(on_class), "__set__")
 
 

@@ -103,3 +103,41 @@ class ExternalItem:
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:
         return functools.reduce(operator.getitem, items)
+
+
+# ------------------------------------------------------------------ attributes of instances
+
+_MANAGED = 1 << 4  # Py_TPFLAGS_MANAGED_DICT
+#: where an instance of a class with that flag says that its attributes have no dictionary yet, in
+#: words from its address: a pointer to them there, or a set lowest bit
+_INLINE = -4 if sys.version_info < (3, 12) else -3
+
+
+def has_inline_attributes(held: object) -> bool:
+    """Whether an instance keeps its attributes in an array, and reads of them would be slower for
+    as long as it lives if anybody asked for its dictionary: on CPython before 3.13."""
+    return bool(type(held).__flags__ & _MANAGED) and _inline_is_known() and _inline(held)
+
+
+def _inline(held: object) -> bool:
+    word = ctypes.c_int64.from_address(id(held) + 8 * _INLINE).value
+    return bool(word) if sys.version_info < (3, 12) else bool(word & 1)
+
+
+class _Instance:
+    def __init__(self) -> None:
+        self.number = 1
+
+
+@cache
+def _inline_is_known() -> bool:
+    """Whether this interpreter says so where it is looked for."""
+    if sys.version_info >= (3, 13) or not readable():
+        return False
+    found = []
+    for _ in range(3):
+        held = _Instance()
+        before = _inline(held)
+        vars(held)
+        found += [before, not _inline(held)]
+    return all(found)

@@ -21,7 +21,8 @@ def address(what: str) -> int:
     request = "avx2" if lanes == cpu.target("avx2").width // 8 else "default"
 
     def text(target: Target) -> str:
-        list(OPERATORS.values())  # the modules that define records define subprograms too
+        if name not in SUBPROGRAMS:  # which the modules that define records define
+            list(OPERATORS.values())
         return vector_subprograms.emit(SUBPROGRAMS[name], target, lanes)
 
     return _address(f"{SUBPROGRAM}.{what}", request, text)

@@ -15,8 +15,9 @@ EXITS, MOST_EXITS = 32, 1024
 #: calls before the first that is timed, those that are timed, and how many in a row in one way
 #: (code that has just run is faster)
 WARM, TIMED, RUN = 8, 24, 4
-#: what compiled code must take longer than Python to lose
-MARGIN = 1.03
+#: what compiled code must take longer than Python to lose; where a short call wins by less than
+#: the second number, the measurement's own noise may decide, and so many times as many are timed
+MARGIN, CLEAR, MORE = 1.03, 1.5, 4
 #: calls that take so many times as long as those that were timed are other calls, if they take
 #: more seconds than the second number
 LONGER, SHORT = 4.0, 1e-5
@@ -59,6 +60,11 @@ class TierProfile:
         """Seconds that calls like the timed ones take in Python, at most."""
         return max(LONGER * self.plain, SHORT)
 
+    @property
+    def _close(self) -> bool:
+        """Whether compiled code seems faster, by what may be noise."""
+        return MARGIN * self.plain >= self.compiled > self.plain / CLEAR and self.compiled < SHORT
+
     def in_python(self) -> bool:
         """Whether the next call is Python's."""
         self.iteration += 1
@@ -95,7 +101,7 @@ class TierProfile:
             owes = self._spent - self._runs * self.plain > DEBT
             if slow or (enough and LONGER * self.compiled < self.plain < float("inf")):
                 self.won = True
-            elif self.iteration >= WARM + TIMED or owes:
+            elif self.iteration >= WARM + TIMED * (MORE if self._close else 1) or owes:
                 self.lost = self.compiled > MARGIN * self.plain
                 self.won = not self.lost
                 self._defeats += self.lost

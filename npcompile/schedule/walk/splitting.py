@@ -22,6 +22,7 @@ class WorkBounds:
     def __init__(self, s: Scheduler) -> None:
         self.s = s
         self.total = 0  # of all nodes so far
+        self.before: dict[Node, int] = {}  # the total before it
         self.begins: dict[Node, int] = {}  # the total before the first node that it needs
         self.work: dict[Node, int] = {}
 
@@ -31,12 +32,14 @@ class WorkBounds:
         own, before = code(node.op), self.total
         virtual = [arg for arg in args if self._is_virtual(arg, node)]
         self.total += own
+        self.before[node] = before
         self.begins[node] = min([before, *(self.begins.get(arg, before) for arg in virtual)])
         most = own + sum(self.work.get(arg, 0) for arg in virtual)
         self.work[node] = min(most, self.total - self.begins[node])
         while self.work[node] > MOST:
             order = self._order(node)
             self.work[node] = sum(code(inner.op) for inner in order)
+            self.begins[node] = min(self.before.get(inner, 0) for inner in order)
             if self.work[node] <= MOST or not self._store(order):
                 break
 
