@@ -64,7 +64,7 @@ def _unmade(held: Any) -> bool:
     return (
         has_inline_attributes(held)
         and not issubclass(kind, type)
-        and kind.__getattribute__ is object.__getattribute__
+        and _on_class(kind, "__getattribute__") is _on_class(object, "__getattribute__")
         and type(_on_class(kind, "__dict__")) is GetSetDescriptorType
     )
 

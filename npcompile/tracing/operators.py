@@ -83,17 +83,24 @@ _TRUTH = frozenset({"__bool__", "__len__"})
 _SINGLE = (bool, type(None), type(Ellipsis), type, np.ufunc)
 
 
+#: in the text of an object that is known by where it is in memory
+_ADDRESS = " at 0x"
+
+
 def executed(t: Tracer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
     """Runs a pure function on known objects; what it raises, Python raises here."""
     try:
         with np.errstate(all="raise"), all_warnings("error"):
-            return t.value(function(*args, **kwargs))
+            found = function(*args, **kwargs)
     except (FloatingPointError, Warning) as error:
         raise t.refuse(function.__name__, f"{error}: Python warns at each call") from None
     except Exception as error:
         if from_handler(error):
             raise
         raise Unreachable from None
+    if isinstance(found, str) and _ADDRESS in found:
+        raise t.refuse(function.__name__, "gives an address, which is another one in each process")
+    return t.value(found)
 
 
 def _plain(t: Tracer, *values: Value) -> list[Any] | None:

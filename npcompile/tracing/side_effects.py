@@ -323,7 +323,7 @@ def _meets(name: Name, other: Name) -> bool:
 
 def _there(held: Any, name: Name) -> bool:
     """Whether an object has such an attribute, or a list or dictionary such an item."""
-    if type(name) is tuple:
+    if isinstance(name, tuple):
         return type(held) is list or name[0] in held
     return own(held, name) is not MISSING
 

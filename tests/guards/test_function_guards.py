@@ -164,3 +164,12 @@ def test_attributes_that_overlap_make_one_version():
     assert compiled.cache_info().compiled == 1
     compiled(Held(np.zeros(6)), one, where)
     assert compiled.cache_info().compiled == 1
+
+
+@pytest.mark.parametrize("text", ["str(f)", "repr(f)", "f'{f}'", "'{}'.format(f)", "f'{f!r:>9}'"])
+def test_addresses_are_of_one_process(text: str) -> None:
+    """The text of a function is not kept on disk for processes that have it elsewhere."""
+    compiled = jit(eval(f"lambda x, f: (x * 2, {text})"))
+    got, want = compiled(X, FIRST), compiled.__wrapped__(X, FIRST)
+    assert repr(got) == repr(want)
+    assert compiled._dispatcher.policy.refused  # else the text would be a constant

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
+from functools import lru_cache
 
 from npcompile.core.facts import Facts
 from npcompile.core.records import field, record, replace
@@ -128,13 +129,12 @@ def written(member: SkewedMember) -> frozenset[Buffer]:
     return frozenset(touch.buffer for touch in member.touches if touch.writes)
 
 
-def accesses(kernel: Kernel) -> Iterator[tuple[Buffer, Index, bool]]:
+@lru_cache(maxsize=128)  # groups that begin at each of some kernels look at the same ones
+def accesses(kernel: Kernel) -> tuple[tuple[Buffer, Index, bool], ...]:
     """Of arrays, by indices that are known: (buffer, index, written)."""
-    for value in kernel.values:
-        if isinstance(value, Load) and value.buffer.kind != "scalar" and value.by is None:
-            yield value.buffer, value.at, False
-    for store in kernel.stores:
-        yield store.buffer, store.at, True
+    loads = [v for v in kernel.values if isinstance(v, Load)]
+    reads = [(v.buffer, v.at, False) for v in loads if v.buffer.kind != "scalar" and v.by is None]
+    return (*reads, *((store.buffer, store.at, True) for store in kernel.stores))
 
 
 def uses(group: SkewedGroup) -> Counter[Buffer]:
