@@ -358,12 +358,18 @@ class Node:
 @record(eq=False, frozen=False)
 class Region:
     """A sequence of nodes with parameters and results.  ``edge``, of a loop's region: where Python
-    goes on if it is interrupted between two iterations; it holds values at the beginning of one."""
+    goes on if it is interrupted between two iterations; it holds values at the beginning of one.
+    ``short``, of a ``while_``: it has a known few iterations."""
 
     params: list[Node] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
     results: list[Node] = field(default_factory=list)
     edge: Resume | None = None
+    short: bool = False
+
+    def shorten(self) -> None:
+        """From now on it is known that there are few iterations."""
+        self.short = True
 
 
 # ------------------------------------------------------------------ results of a function

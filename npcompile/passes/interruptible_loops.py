@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 from npcompile.core.sizes import (
     INDEX,
@@ -23,7 +24,19 @@ from npcompile.core.sizes import (
     substitute,
     symbols,
 )
-from npcompile.graph.ir import WRITES, Const, Get, Graph, Loop, Node, Param, Region, SizeOf, integer
+from npcompile.graph.ir import (
+    WRITES,
+    Const,
+    Get,
+    Graph,
+    Loop,
+    Node,
+    Param,
+    Region,
+    SizeOf,
+    integer,
+    walk,
+)
 from npcompile.graph.types import INT, Array
 
 LITTLE = 1 << 26  #: operations of an iteration that takes no more than some 10 ms
@@ -49,14 +62,24 @@ def drop_edges(graph: Graph) -> Graph:
     """The graph without the edges of loops that need none; its regions are changed, those of an
     earlier pass."""
     work = _EdgeWork(graph)
+    work.shorten()
     work.region(graph.region)
     return graph
 
 
 class _EdgeWork:
     def __init__(self, graph: Graph) -> None:
-        self.facts, self.bound = graph.facts, graph.bound
+        self.facts, self.bound, self.whole = graph.facts, graph.bound, graph.region
         self.indices = {node: name for name, node in graph.bound.items() if node.op == "param"}
+
+    def shorten(self) -> None:
+        """Notes which ``while_`` have few iterations."""
+        for node in walk(self.whole):
+            if node.op == "while_":
+                with suppress(Long):
+                    trips = self._trips(node)
+                    if isinstance(trips, int) and trips <= BITS:
+                        node.regions[0].shorten()
 
     def region(self, region: Region, around: object = None) -> None:
         """Drops the edges of the loops in an iteration of a loop, or in the function, that takes

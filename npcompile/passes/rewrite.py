@@ -66,6 +66,8 @@ class Rewriter:
             self.new[node] = self.node(builder, node)
         builder.region.results = [self.new[node] for node in old.results]
         builder.region.edge = None if old.edge is None else self.resume(old.edge)
+        if old.short:
+            builder.region.shorten()
         self.graph.facts.undo(before)
         return builder.region
 

@@ -306,11 +306,13 @@ class For:
 
 @record(eq=False)
 class While:
-    """Do-while: runs ``body``, goes on while the scalar is true."""
+    """Do-while: runs ``body``, goes on while the scalar is true; ``short``: for a known few
+    iterations."""
 
     body: tuple[Statement, ...]
     again: Buffer
     edge: Edge | None = None
+    short: bool = False
 
 
 @record(eq=False)

@@ -202,9 +202,10 @@ def _statement(step: Step, names: Iterator[int]) -> Statement:
         case Counted(symbol, bounds, _, line, steps):
             body = tuple(_block(steps, names))
             return For(symbol, *bounds, body, line=line, edge=_edge(step.edge, names))
-        case Repeated(_, steps, again):
+        case Repeated(_, short, steps, again):
             assert again is not None
-            return While(tuple(_block(steps, names)), again.final(), _edge(step.edge, names))
+            body = tuple(_block(steps, names))
+            return While(body, again.final(), _edge(step.edge, names), short)
         case Host(host, inputs, outputs, line):
             return Call(host, _views(inputs), tuple([m.final() for m in outputs]), line)
         case RoutineStep(routine, inputs, outputs, line):

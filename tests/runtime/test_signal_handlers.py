@@ -292,3 +292,31 @@ define void @npc_probe(ptr %from, ptr %to) {
 @pytest.mark.parametrize("seed", range(301, 306))
 def test_random_loops(seed: int) -> None:
     assert differs(seed) is None
+
+
+def shifted(a: Any, n: int) -> int:
+    total = 0
+    for i in range(n):
+        rest = a[i & 7] ^ i
+        while rest > 1:
+            rest >>= 1
+            total += 1
+    return total
+
+
+def stepped(a: Any, n: int) -> int:
+    total = 0
+    for i in range(n):
+        rest = a[i & 7]
+        while rest > 1:
+            rest -= 3
+            total += 1
+    return total
+
+
+@pytest.mark.parametrize(("function", "counted"), [(shifted, False), (stepped, True)])
+def test_iterations_are_counted_where_they_may_be_many(function: Any, counted: bool) -> None:
+    """Nothing is counted in loops that shift a number's bits out."""
+    text = jit(function, cache=False).lower(np.arange(8), 100).llvm
+    assert ("16384" in text or "@npc_poll(" in text) is counted
+    assert jit(function)(np.arange(8), 100) == function(np.arange(8), 100)

@@ -193,11 +193,12 @@ class _Body(Statements):
     def repeat(self, loop: While) -> None:
         inner = self.depth > 0
         super().repeat(loop)
-        if inner and self.gil is not None and loop.edge is None:
+        if inner and self.gil is not None and loop.edge is None and not loop.short:
             self.gil.look()  # in the loop it would keep LLVM from its work on it
 
     def again(self, loop: While) -> Value:
-        if self.gil is not None and loop.edge is None:  # else the poll releases it
+        if self.gil is not None and loop.edge is None and not loop.short:
+            # else the poll releases it, or it takes little
             self.gil.count()
             if self.depth == 1:
                 self.gil.look()

@@ -86,7 +86,7 @@ def repeat(s: Scheduler, node: Node) -> None:
     outside = _prepare(s, node)
     homes = _carry(s, node, outside)
     memories = {home.memory for home in homes}
-    step: Counted | Repeated = Repeated(memories)
+    step: Counted | Repeated = Repeated(memories, region.short)
     if isinstance(node.attrs, Loop):
         loop = node.attrs
         step = Counted(loop.symbol, (loop.start, loop.stop, loop.step), memories, node.line)

@@ -119,9 +119,10 @@ class Counted:
 
 @record(eq=False, frozen=False)
 class Repeated:
-    """A loop that goes on while ``again`` holds at the end of an iteration."""
+    """A loop that goes on while ``again`` holds at the end of an iteration; ``short``: few."""
 
     carried: set[Memory]
+    short: bool
     steps: list[Step] = field(default_factory=list)
     again: Memory | None = None
     edge: Leave | None = None
