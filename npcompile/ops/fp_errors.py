@@ -3,11 +3,18 @@ invalid."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from npcompile.core.paths import defer
 from npcompile.graph.ir import GRAMMAR, Extern, Node, Reduction
 from npcompile.graph.primitives import PRIMITIVES
-from npcompile.graph.routines import ROUTINES
 from npcompile.graph.types import Array, Scalar
 from npcompile.ops.record import OPERATORS, Op
+
+if TYPE_CHECKING:
+    from npcompile.graph import routines
+else:
+    defer(globals(), "npcompile.graph", "routines")
 
 #: stands beside categories of which a function of NumPy's never tells
 UNTOLD = "*"
@@ -33,7 +40,7 @@ def raises(node: Node) -> str:
         return "oi" if kind in "fc" and narrower else ""
     if isinstance(node.attrs, Extern):
         loud = kind in "fc" and not node.attrs.quiet
-        return "oui" if loud and ROUTINES[node.attrs.routine].flags else ""
+        return "oui" if loud and routines.ROUTINES[node.attrs.routine].flags else ""
     if isinstance(node.attrs, Reduction):
         return "oui" if kind in "fc" and node.attrs.kind in ("sum", "prod") else ""
     record = record_of(node)

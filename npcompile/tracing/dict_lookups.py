@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.errors import Refused
+from npcompile.core.paths import defer
 from npcompile.core.records import record
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT
@@ -17,14 +18,18 @@ from npcompile.python.values import (
     boolean,
     described,
 )
-from npcompile.tracing import texts, traced_containers, vectors
-from npcompile.tracing.escapes import as_number
-from npcompile.tracing.item_types import is_key, item_type
-from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
     from npcompile.python.values import HeapObject
+    from npcompile.tracing import escapes, item_types, texts, traced_containers, vectors
+    from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(
+        globals(), "npcompile.tracing", "escapes", "item_types", "texts", "traced_containers",
+        "vectors",
+    )
+    defer(globals(), "npcompile.tracing.polyfills", "consumers")
 
 MOST = 64  #: keys of a dictionary that a key of the run's is compared with
 
@@ -68,7 +73,7 @@ def place(t: Tracer, keys: list[Any], key: Value) -> KeyPosition:
     if not all(type(k) in (str, bytes, int, type(None)) for k in keys) or len(keys) > MOST:
         raise t.refuse("dictionary", "a key that only the run knows, and many or unusual keys")
     if texts.is_character(key):
-        number = as_number(t, texts.code(key))
+        number = escapes.as_number(t, texts.code(key))
         numbers: dict[Any, int] = {k: ord(k) for k in keys if type(k) is str and len(k) == 1}
     elif isinstance(key, Node) and key.dtype.kind in "iu" and key.dtype.char not in "QL":
         number = key if key.type == PY_INT else t.builder.emit("cast", (key,), None, PY_INT)
@@ -81,7 +86,7 @@ def place(t: Tracer, keys: list[Any], key: Value) -> KeyPosition:
 
 def get(t: Tracer, held: dict[Any, Value], key: Value, default: Value | None = None) -> Value:
     """``held[key]``, or ``held.get(key, default)``."""
-    if not held and is_key(item_type(t, key)):
+    if not held and item_types.is_key(item_types.item_type(t, key)):
         if default is None:
             raise Unreachable
         return default
@@ -107,9 +112,9 @@ def replaced(
     """A dictionary with another number for a key that is there."""
     at = place(t, list(held), key)
     at.require(t)
-    made, number = dict(held), as_number(t, value)
+    made, number = dict(held), escapes.as_number(t, value)
     for k, name in enumerate(at.keys):
-        old = as_number(t, held[name])
+        old = escapes.as_number(t, held[name])
         if number is None or old is None or old.type != number.type:
             raise t.refuse("dictionary", "gets a value of another type, for one of several keys")
         pair = at.equals(t, k), number, old
@@ -141,7 +146,7 @@ class KeyLookups:
 
     def among(self, keys: list[Any], key: Value) -> Value:
         """Whether a key is one of known objects."""
-        if not keys and is_key(item_type(self.t, key)):
+        if not keys and item_types.is_key(item_types.item_type(self.t, key)):
             return FALSE
         return place(self.t, keys, key).found(self.t)
 

@@ -78,12 +78,13 @@ from npcompile.guards.sources import (
 from npcompile.ops.operands import ArrayRef, Inherited, Storage, Tensor
 from npcompile.python.values import Method, Object, Partial, Sequence, Slice, Static, Value
 from npcompile.runtime.unsafe.object_memory import words
-from npcompile.tensors import device, tensor_memory
 
 if TYPE_CHECKING:
     from npcompile.ops import foreign
+    from npcompile.tensors import device, tensor_memory
     from npcompile.tracing.requests import Specialization
 else:
+    defer(globals(), "npcompile.tensors", "device", "tensor_memory")
     defer(globals(), "npcompile.ops", "foreign")
 
 #: longest tuple or list whose items are looked at one by one
