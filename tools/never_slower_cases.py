@@ -317,7 +317,7 @@ STANDARD: dict[str, Case] = {
 
 
 def _window(m: int, a: Any) -> Any:
-    if windows._geometries._len_guards(m):
+    if windows._windows._len_guards(m):
         return np.ones(m)
     fac = np.linspace(-np.pi, np.pi, m)
     w = np.zeros(m)
