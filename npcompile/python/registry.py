@@ -1,6 +1,7 @@
 """The classes of Python's types: a line for each, imported when a value of the type is first asked.
 
-A type's class stands in this room; tracing adds the classes of the types that it still owns.
+A type's class stands in this room; tracing adds lines for classes that use more of it than
+:class:`.protocol.Tracing` has.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from npcompile.ops.operands import Tensor
 from npcompile.python.polyfills.containers import Model
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.values import (
     NULL,
+    Iterator,
     Sequence,
     TaggedUnion,
     Value,
@@ -25,27 +29,19 @@ from npcompile.python.values import (
 
 #: where the class of a type is; a value's own class stands for a type that has no other name
 TYPES: dict[type, str] = {
-    object: "instances:InstanceType",
-    dict: "dictionary:DictType",
-    tuple: "tuples:TupleType",
-    range: "ranges:RangeType",
-    str: "strings:TextType",
-    bytes: "strings:TextType",
-    frozenset: "sets:SetType",
+    object: "npcompile.python.instances:InstanceType",
+    dict: "npcompile.python.dictionary:DictType",
+    tuple: "npcompile.python.tuples:TupleType",
+    range: "npcompile.python.ranges:RangeType",
+    str: "npcompile.python.strings:TextType",
+    bytes: "npcompile.python.strings:TextType",
+    frozenset: "npcompile.python.sets:SetType",
+    Iterator: "npcompile.python.iterators:IteratorType",
+    type(np.s_): "npcompile.python.index_expressions:IndexExpressionType",
 }
 _LOADED: dict[type, type[PythonType]] = {TaggedUnion: PythonType}
 #: registers the classes of the types that tracing still owns
 _TRACING = "npcompile.tracing.containers"
-
-
-def register(*kinds: type) -> Callable[[type[PythonType]], type[PythonType]]:
-    """Registers the class of types whose rules stand in tracing."""
-
-    def add(made: type[PythonType]) -> type[PythonType]:
-        _LOADED.update(dict.fromkeys(kinds, made))
-        return made
-
-    return add
 
 
 def _class(kind: type) -> type[PythonType] | None:
@@ -54,7 +50,7 @@ def _class(kind: type) -> type[PythonType] | None:
         importlib.import_module(_TRACING)
     if kind not in _LOADED and kind in TYPES:
         module, _, name = TYPES[kind].partition(":")
-        _LOADED[kind] = getattr(importlib.import_module(f"npcompile.python.{module}"), name)
+        _LOADED[kind] = getattr(importlib.import_module(module), name)
     return _LOADED.get(kind)
 
 

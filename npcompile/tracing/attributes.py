@@ -42,8 +42,6 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import (
     device_arrays,
-    flat_iterators,
-    reshaping,
     tensor_values,
     traced_containers,
 )
@@ -143,6 +141,8 @@ def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
         case ArrayRef():
             device_arrays.check_attribute(t, name)
             if name == "flat":
+                from npcompile.tracing import flat_iterators
+
                 return flat_iterators.of(t, value)
             return t.operate(views.attribute, value, name)
         case Node():
@@ -356,6 +356,8 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
             t.heap[target] = {**t.heap[target], name: value}
             return
     if isinstance(target, ArrayRef) and name == "shape":
+        from npcompile.tracing import reshaping
+
         reshaping.assign(t, target, value)
         return
     if isinstance(target, ArrayRef):

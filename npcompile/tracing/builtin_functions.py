@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import abc
 import functools
-import inspect
 import math
 import operator
 import types
@@ -26,6 +25,7 @@ from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
 from npcompile.python import dictionary
 from npcompile.python.polyfills.containers import DefaultDict, HashedSet, Queue, scattered, whole
+from npcompile.python.registry import view
 from npcompile.python.values import (
     NONE,
     NULL,
@@ -48,7 +48,6 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import (
     attributes,
-    containers,
     device_arrays,
     iteration,
     operator_methods,
@@ -124,7 +123,7 @@ def executable(t: Tracer, held: Any, args: Args, kwargs: Keywords) -> bool:
 
 @rule(len, counts=(1, 1))
 def _len(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return operator_methods.length(t, args[0]) or containers.count(t, args[0]) or NULL
+    return operator_methods.length(t, args[0]) or view(t, args[0]).length() or NULL
 
 
 @rule(ord, counts=(1, 1))
@@ -421,8 +420,8 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if is_model(args[0]):
         args = (consumers.follow(t, consumers.listed, args[0]),)
     if _is_long(t, args[:1]) and isinstance(args[0], HeapObject):
-        made = containers.METHODS[list.copy](t, args[0])
-        containers.METHODS[list.sort](t, made, **kwargs)
+        made = t.call(Static(list.copy), args, {})
+        t.call(Static(list.sort), (made,), kwargs)
         return made
     held = [t.static(v, "sorted") for v in iteration.items(t, args[0])]
     options = {k: t.static(v, "sorted") for k, v in kwargs.items()}
@@ -595,7 +594,7 @@ for _symbol, _name in _OPERATORS.items():
 
 @rule(operator.getitem)
 def _getitem(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return containers.getitem(t, *args) if len(args) == 2 else NULL
+    return view(t, args[0]).getitem(args[1]) if len(args) == 2 else NULL
 
 
 @rule(np.ndarray)
@@ -622,17 +621,3 @@ def _replace(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(functools.partial)
 def _partial(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return Partial(args[0], args[1:], kwargs)
-
-
-def _method(function: Callable[..., Value]) -> Rule:
-    def method(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-        try:
-            bound = inspect.signature(function).bind(t, *args, **kwargs)
-        except TypeError:  # Python's words for it are others
-            return NULL
-        return function(*bound.args, **bound.kwargs)
-
-    return method
-
-
-FUNCTIONS.update({held: _method(function) for held, function in containers.METHODS.items()})

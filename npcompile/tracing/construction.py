@@ -10,6 +10,7 @@ from npcompile.frontend.bytecode import VERSION, Instruction
 from npcompile.guards.class_hooks import answer
 from npcompile.ops import foreign
 from npcompile.python import dictionary
+from npcompile.python.registry import view
 from npcompile.python.values import (
     NONE,
     NULL,
@@ -86,7 +87,7 @@ def map_add(t: Tracer, frame: Frame, i: Instruction) -> None:
     key, value = take(frame, 2)
     target = frame.state.stack[-i.arg]
     assert isinstance(target, HeapObject)
-    containers.setitem(t, target, key, value)
+    view(t, target).setitem(key, value)
 
 
 @on("DICT_UPDATE", "DICT_MERGE")

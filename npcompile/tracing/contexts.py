@@ -13,7 +13,7 @@ import numpy as np
 
 from npcompile.frontend.bytecode import Instruction
 from npcompile.python.protocol import PythonType
-from npcompile.python.registry import register, view
+from npcompile.python.registry import view
 from npcompile.python.values import NONE, Frame, HeapObject, Method, Static, Value
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.opcodes import on, pop, push
@@ -47,7 +47,6 @@ def before_with(t: Tracer, frame: Frame, i: Instruction) -> None:
     push(frame, *view(t, pop(frame)).enter())
 
 
-@register(np.errstate)
 class ErrorStateType(PythonType):
     """An ``np.errstate`` that the program made."""
 

@@ -12,6 +12,7 @@ from npcompile.core.paths import defer
 from npcompile.frontend.bytecode import RETURN, VERSION, Instruction
 from npcompile.guards import class_hooks
 from npcompile.guards.sources import Global
+from npcompile.python.registry import view
 from npcompile.python.values import (
     NONE,
     NULL,
@@ -31,12 +32,12 @@ from npcompile.tracing import control, operators
 from npcompile.tracing.opcodes import on, pop, push, take
 
 if TYPE_CHECKING:
-    from npcompile.tracing import attributes, containers, iteration, loops, operator_methods
+    from npcompile.tracing import attributes, iteration, loops, operator_methods
     from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
 else:
     defer(
-        globals(), "npcompile.tracing", "attributes", "containers", "iteration", "loops",
+        globals(), "npcompile.tracing", "attributes", "iteration", "loops",
         "operator_methods",
     )
     defer(globals(), "npcompile.tracing.polyfills", "consumers")
@@ -275,7 +276,7 @@ def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("CONTAINS_OP")
 def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     item, container = take(frame, 2)
-    found = t.truth(containers.contains(t, container, item))
+    found = t.truth(view(t, container).contains(item))
     push(frame, t.negated(found) if i.arg else found)
 
 
@@ -286,32 +287,32 @@ def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 def binary_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, key = take(frame, 2)
     found = operator_methods.called(t, container, "__getitem__", key, on_stack=True)
-    push(frame, containers.getitem(t, container, key) if found is None else found)
+    push(frame, view(t, container).getitem(key) if found is None else found)
 
 
 @on("BINARY_SLICE")
 def binary_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, start, stop = take(frame, 3)
-    push(frame, containers.getitem(t, container, Slice(start, stop, NONE)))
+    push(frame, view(t, container).getitem(Slice(start, stop, NONE)))
 
 
 @on("STORE_SUBSCR")
 def store_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, container, key = take(frame, 3)
     if not operator_methods.dropped(t, container, "__setitem__", key, value):
-        containers.setitem(t, container, key, value)
+        view(t, container).setitem(key, value)
 
 
 @on("STORE_SLICE")
 def store_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, container, start, stop = take(frame, 4)
-    containers.setitem(t, container, Slice(start, stop, NONE), value)
+    view(t, container).setitem(Slice(start, stop, NONE), value)
 
 
 @on("DELETE_SUBSCR")
 def delete_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, key = take(frame, 2)
-    containers.delitem(t, container, key)
+    view(t, container).delitem(key)
 
 
 @on("BUILD_SLICE")

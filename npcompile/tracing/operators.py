@@ -20,6 +20,7 @@ from npcompile.guards.sources import is_given
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.protocol import LASTING
+from npcompile.python.registry import view
 from npcompile.python.values import (
     Function,
     HeapObject,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from npcompile.ops import arguments
     from npcompile.python import dictionary
     from npcompile.tracing import (
-        containers,
         device_arrays,
         iteration,
         object_identity,
@@ -58,7 +58,7 @@ else:
     defer(globals(), "npcompile.python", "dictionary")
     defer(globals(), "npcompile.ops", "arguments")
     defer(
-        globals(), "npcompile.tracing", "containers", "device_arrays",
+        globals(), "npcompile.tracing", "device_arrays",
         "iteration", "object_identity", "operator_methods", "tensor_values", "texts", "vectors",
     )
     defer(globals(), "npcompile.tracing.polyfills", "consumers")
@@ -207,8 +207,8 @@ def _sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Value | Non
     plain = symbol.rstrip("=")
     grown = [isinstance(v, HeapObject) and isinstance(t.heap[v], Vector) for v in (left, right)]
     if plain == "+" and kinds[0] is kinds[1] is list and any(grown):
-        made = left if symbol != plain else containers.METHODS[list.copy](t, left)
-        containers.METHODS[list.extend](t, made, right)
+        made = left if symbol != plain else t.call(Static(list.copy), (left,), {})
+        t.call(Static(list.extend), (made, right), {})
         return made
     if plain == "+" and kinds[0] is kinds[1] and kinds[0] in (tuple, list):
         joined = (*iteration.items(t, left), *iteration.items(t, right))
@@ -226,7 +226,11 @@ def _joined(t: Tracer, symbol: str, left: Value, items: tuple[Value, ...]) -> Va
     if len(items) > 4096:
         raise t.refuse("sequence", "is too long to follow item by item")
     if symbol.endswith("=") and python_class(left) is list:
-        t.heap[containers.own(t, left)] = items
+        from npcompile.tracing.containers import ListType
+
+        changed = view(t, left)
+        assert isinstance(changed, ListType)
+        t.heap[changed.own()] = items
         return left
     return Sequence(items) if python_class(left) is tuple else t.allocate(list, items)
 

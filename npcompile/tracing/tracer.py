@@ -56,7 +56,6 @@ from npcompile.tracing import control, handlers, operators, result_trees
 from npcompile.tracing import (
     graph_breaks as breaks,
 )
-from npcompile.tracing.dict_lookups import KeyLookups
 from npcompile.tracing.generators import Generators
 from npcompile.tracing.graph_breaks import GraphBreaks
 from npcompile.tracing.heap import AliasAnalysis, touched
@@ -76,6 +75,7 @@ if TYPE_CHECKING:
         traced_containers,
         vectors,
     )
+    from npcompile.tracing.dict_lookups import KeyLookups
 else:
     defer(globals(), "npcompile.python", "dictionary")
     defer(
@@ -126,8 +126,6 @@ class Tracer:
         self.aliases = AliasAnalysis(self)
         self.generators = Generators(self)
         self.effects = SideEffects(self)
-        self.lookups = KeyLookups(self)
-        self.texts = texts.TracedTexts(self)
         self.errstate = HeapObject(None)  # holds what ``np.errstate`` ignores now
         self.outside: dict[Source, Vector] = {}  # what lists from outside hold
         self.sizes: dict[str, sizes.Symbol] = {}  # of lists from outside, by what they are of
@@ -146,6 +144,18 @@ class Tracer:
     @property
     def facts(self) -> Facts:
         return self.builder.facts
+
+    @property
+    def texts(self) -> texts.TracedTexts:
+        """Strings whose characters only the run knows."""
+        return texts.TracedTexts(self)
+
+    @property
+    def lookups(self) -> KeyLookups:
+        """Searches for keys that only the run knows."""
+        from npcompile.tracing.dict_lookups import KeyLookups
+
+        return KeyLookups(self)
 
     @property
     def frame(self) -> Frame:
@@ -489,6 +499,14 @@ class Tracer:
     def items(self, value: Value) -> tuple[Value, ...]:
         """All items of something."""
         return iteration.items(self, value)
+
+    def count_of(self, iterator: Iterator) -> int | None:
+        """The number of items that are left, if it is known."""
+        return iteration.length(self, iterator)
+
+    def remaining(self, iterator: Iterator) -> tuple[Value, ...] | None:
+        """The items still to come, if they are there without computing anything."""
+        return iteration.remaining(self, iterator)
 
     def special_method(self, value: Value, name: str) -> Value | None:
         """The plain function of a value's class that an operator or statement calls with it."""

@@ -1,0 +1,122 @@
+"""Arrays, tensors, ``array.flat``, and what ``np.r_`` and its like make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from npcompile.core.records import replace
+from npcompile.ops import foreign, indexing
+from npcompile.ops.operands import ArrayRef, same_elements
+from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.values import Iterator, Value
+from npcompile.tracing import (
+    device_arrays,
+    external_calls,
+    flat_iterators,
+    tensor_values,
+    vectors,
+)
+
+if TYPE_CHECKING:
+    from npcompile.tracing.tracer import Tracer
+
+
+def _onto_itself(t: Tracer, container: ArrayRef, key: Value, value: Value) -> bool:
+    """``a[k] = a[k]``: the end of every ``a[k] += b``.  It is a write like others, which Python
+    may refuse, unless the array was written before."""
+    if not isinstance(value, ArrayRef) or value.storage is not container.storage:
+        return False
+    storage = container.storage
+    if not container.writeable or (storage.param >= 0 and t.version(storage) is t.first(storage)):
+        return False
+    mark = t.builder.mark()
+    target = t.operate(indexing.getitem, container, key)
+    t.builder.rollback(mark)
+    return isinstance(target, ArrayRef) and same_elements(target, value)
+
+
+class ArrayType(PythonType):
+    """An array."""
+
+    t: Tracer
+    value: ArrayRef
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        return (cls if isinstance(value, ArrayRef) else PythonType)(t, value)
+
+    def getitem(self, key: Value) -> Value:
+        return self.t.operate(indexing.getitem, self.value, device_arrays.viewing(self.t, key))
+
+    def setitem(self, key: Value, value: Value) -> None:
+        if not _onto_itself(self.t, self.value, key, value):
+            beside = vectors.beside(self.t, value, self.value)
+            self.t.operate(indexing.setitem, self.value, key, beside)
+
+    def contains(self, item: Value) -> Value:
+        raise self.t.refuse("in", "of an array is left to Python")
+
+    def length(self) -> Value | None:
+        return self.t.builder.size(self.value.shape[0]) if self.value.ndim else None
+
+    def iterate(self) -> Iterator:
+        if not self.value.ndim:
+            return super().iterate()
+        device_arrays.check_iteration(self.t, self.value)
+        return Iterator("array", (self.value,))
+
+
+class TensorType(PythonType):
+    """A torch tensor."""
+
+    t: Tracer
+
+    def getitem(self, key: Value) -> Value:
+        return tensor_values.getitem(self.t, self.value, key)
+
+    def setitem(self, key: Value, value: Value) -> None:
+        tensor_values.setitem(self.t, self.value, key, value)
+
+    def contains(self, item: Value) -> Value:
+        raise self.t.refuse("in", "of an array is left to Python")
+
+    def length(self) -> Value | None:
+        return ArrayType(self.t, tensor_values.array(self.value)).length()
+
+    def iterate(self) -> Iterator:
+        raise self.t.refuse("iteration", "over a tensor is left to Python")
+
+
+class FlatType(PythonType):
+    """``array.flat``"""
+
+    t: Tracer
+    value: Iterator
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        return (cls if isinstance(value, Iterator) else PythonType)(t, value)
+
+    def getitem(self, key: Value) -> Value:
+        return flat_iterators.getitem(self.t, self.value, key)
+
+    def setitem(self, key: Value, value: Value) -> None:
+        flat_iterators.setitem(self.t, self.value, key, value)
+
+    def contains(self, item: Value) -> Value:
+        raise self.t.refuse("in", "of an iterator is left to Python")
+
+    def iterate(self) -> Iterator:
+        return replace(self.value, kind="array", over=self.value.over[:1])
+
+
+class IndexTrickType(PythonType):
+    """``np.r_`` and its like."""
+
+    t: Tracer
+
+    def getitem(self, key: Value) -> Value:
+        args = (self.value, key)
+        made = external_calls.call(self.t, foreign.indexed, args, {}, plain=True)
+        assert made is not None
+        return made
