@@ -21,7 +21,6 @@ import numpy as np
 from npcompile.core.tuples import REPLACE, replaces
 from npcompile.graph.ir import Node
 from npcompile.guards.class_hooks import is_library, looks_up_plainly, wrapped_by_us
-from npcompile.guards.kinds import FunctionGuard, PresenceGuard
 from npcompile.guards.own_attributes import MISSING, own, static
 from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import views
@@ -101,7 +100,7 @@ def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | 
         return Static(found)
     if type(found) is FunctionType and own(held, name) is MISSING:
         place = Attribute(source, name)
-        t.inputs.guard(FunctionGuard(place, found))
+        t.inputs.guard_code(place, found)
         t.inputs.relate(Attribute(place, "__self__"), source, True)  # not another's, kept here
         return Static(found, place)
     if wrapped_by_us(found) and own(held, name) is MISSING:
@@ -202,7 +201,7 @@ def _has_outside(t: Tracer, value: Static, source: Source, name: str) -> bool:
 
 
 def _noted(t: Tracer, source: Source, name: str, there: bool) -> bool:
-    t.inputs.guard(PresenceGuard(Attribute(source, name), there))
+    t.inputs.guard_presence(Attribute(source, name), there)
     return there
 
 

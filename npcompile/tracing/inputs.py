@@ -62,6 +62,7 @@ from npcompile.guards.kinds import (
     IdentityGuard,
     KeysGuard,
     LengthGuard,
+    PresenceGuard,
     SameGuard,
 )
 from npcompile.guards.sources import (
@@ -162,6 +163,14 @@ class Inputs:
     def guard_length(self, source: Source, held: Sized) -> None:
         """Guards the length of what a source holds."""
         self.guard(LengthGuard(source, len(held)))
+
+    def guard_code(self, source: Source, function: Any) -> None:
+        """Guards the code and the defaults of a function that a source holds."""
+        self.guard(FunctionGuard(source, function))
+
+    def guard_presence(self, source: Attribute, there: bool) -> None:
+        """Guards whether there is an attribute."""
+        self.guard(PresenceGuard(source, there))
 
     def guard_keys(self, source: Source, held: dict[Any, Any]) -> None:
         """Guards the keys of a dictionary, in their order."""

@@ -25,28 +25,23 @@ def set_word(address: int, value: int) -> None:
 
 
 @cache
-def _words(count: int) -> Any:
-    return ctypes.c_uint64 * count
-
-
-@cache
-def _objects(count: int) -> Any:
-    return ctypes.py_object * count
+def _many(kind: Any, count: int) -> Any:
+    return kind * count
 
 
 def words(address: int, count: int) -> Any:
     """So many words, as a ctypes array that stays where they are."""
-    return _words(count).from_address(address)
+    return _many(ctypes.c_uint64, count).from_address(address)
 
 
 def numbers(address: int, count: int) -> Any:
     """So many signed words, likewise."""
-    return (ctypes.c_int64 * count).from_address(address)
+    return _many(ctypes.c_int64, count).from_address(address)
 
 
 def objects(address: int, count: int) -> list[Any]:
     """The objects that so many pointers in a row lead to."""
-    found: list[Any] = _objects(count).from_address(address)[:]
+    found: list[Any] = _many(ctypes.py_object, count).from_address(address)[:]
     return found
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from npcompile.program.ir import Exit
     from npcompile.runtime.versions.regions import Continuations
 
-Saved = list[tuple[Any, Any]]
-
 
 @unseen
 class Exits:
@@ -41,7 +39,7 @@ class Exits:
 
     def leave(
         self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any,
-        saved: Saved | None = None,
+        saved: list[tuple[Any, Any]] | None = None,
     ) -> Any:
         """Goes on in Python after a failed check or floating-point exceptions; ``saved``: copies of
         what the run has written."""

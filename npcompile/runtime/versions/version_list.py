@@ -66,10 +66,9 @@ class Versions:
 
     def add(self, version: Version, instead: Sequence[Version] = ()) -> None:
         """Puts a version first, in the place of some others."""
-        made = [version, *(v for v in self.found if v not in instead)]
         for old in instead:
             executables.retire(old.executable)
-        self._order(made)
+        self._order([version, *(v for v in self.found if v not in instead)])
         logs.log("recompiles", lambda: f"{self._served.name}: {len(self.found)}")
 
     def _order(self, versions: list[Version]) -> None:
