@@ -17,6 +17,7 @@ import numpy as np
 
 from npcompile import jit
 from tests.fuzz.framework import Counts, Grammar
+from tests.support import oracle
 
 SIZES = (3, 50, 3000, 60_000)
 CALLS = 3  # of each thread
@@ -111,22 +112,12 @@ def check(seed: int, counts: Counts) -> str:
         ends = together([lambda args=args: result(fast, args) for args in mixed])  # type: ignore
     counts["exceptions"] += any(isinstance(one[0][0], type) for one in want)
     for a, b in zip(want, got, strict=True):
-        if not alike(a, b):
-            return f"seed {seed}, {size} elements: {a}\n{b}\n{text}"
+        told = oracle.difference(b, a, close=(1e-9, 1e-9), sharing=False)
+        if told:
+            return f"seed {seed}, {size} elements: {told}\n{text}"
     if any(end is None for end in ends):
         return f"seed {seed}, {size} shared elements: a thread has died\n{text}"
     return ""
-
-
-def alike(a: Any, b: Any) -> bool:
-    """Whether two results are the same, but for last bits of elementary functions."""
-    if isinstance(a, (list, tuple)):
-        return type(a) is type(b) and len(a) == len(b) and all(map(alike, a, b))
-    if isinstance(a, np.ndarray):
-        return a.dtype == b.dtype and np.allclose(a, b, rtol=1e-9, atol=1e-9, equal_nan=True)
-    if isinstance(a, float):
-        return type(a) is type(b) and bool(np.isclose(a, b, rtol=1e-9, atol=1e-9, equal_nan=True))
-    return bool(type(a) is type(b) and a == b)
 
 
 GRAMMAR = Grammar(check=check)
