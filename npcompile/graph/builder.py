@@ -347,6 +347,12 @@ class Builder:
 
     # -------------------------------------------------------------- regions
 
+    def at(self, line: int, region: Region | None = None) -> None:
+        """Builds from here on for a line of the user's, in another region if one is given."""
+        self.line = line
+        if region is not None:
+            self.region = region
+
     @contextmanager
     def inside(self, region: Region) -> Iterator[None]:
         """Builds in a nested region; its nodes are not found again outside."""

@@ -507,6 +507,12 @@ class Frame:
     before: dict[Storage | HeapObject, Any] = field(default_factory=dict)
     yields: HeapObject | None = None
 
+    def back_to(self, before: Frame) -> None:
+        """Goes back to the place where a copy of it stands."""
+        self.state, self.block, self.stack = before.state, before.block, before.stack
+        self.instruction, self.writes = before.instruction, before.writes
+        self.regions, self.allowed = before.regions, before.allowed
+
     def live(self, target: int) -> set[int]:
         """The variables that are read from a target on."""
         if target == NEXT:

@@ -90,7 +90,7 @@ def match(
     if first.storage not in attempt.created:
         if first is not last:
             t.requests.columns_of_holders(attempt.state, first)
-            attempt.doubt = TypeMismatch(_WHY)  # if its other names are not bound anew, too
+            attempt.mistrust(TypeMismatch(_WHY))  # if its other names are not bound anew, too
         return
     if not isinstance(last, ArrayRef) or names.following.setdefault(first, last) is not last:
         raise TypeMismatch(_WHY)
@@ -103,7 +103,7 @@ def match(
         return
     if carried_sizes.shorter(t, first, last):
         attempt.loop_facts.varying.add(place)
-        attempt.learned = True
+        attempt.learn()
         return
     alike = (last.geometry, last.writeable) == (first.geometry, first.writeable)
     if version.type != param.type or not alike:
@@ -117,7 +117,7 @@ def settle(attempt: LoopAttempt, begin: State, back: State) -> None:
     new = frozenset(attempt.loop_facts.rebound) - attempt.rebound
     if not all(same_contents(held, back.heap.get(obj)) for obj, held in begin.heap.items()):
         return  # names in lists and objects may turn out to be bound anew, too
-    attempt.rebound, attempt.names = attempt.rebound | new, Renamings()
+    attempt.rename(new)
     count(attempt, begin)
     for slot in sorted(new):
         value = attempt.state.locals[slot]

@@ -134,7 +134,7 @@ class Mixed:
               array: ArrayRef | None) -> TaggedUnion:
         """The value of a kind that ``tag`` tells, with these numbers and this array."""
         of = {node.dtype: node for node in numbers}
-        t.undecided = True
+        t.sees_union()
 
         def option(kind: Kind) -> Value:
             if isinstance(kind, OwnedArray):
@@ -248,7 +248,7 @@ def widen(attempt: LoopAttempt, path: Path, first: Value, last: Value, back: Sta
             raise TypeMismatch(why)
         loop_facts.early.add(path)
     loop_facts.mixed[path] = joined(loop_facts.mixed.get(path, known), found)
-    attempt.learned = True
+    attempt.learn()
 
 
 def _one_dtype(found: Sequence[Kind]) -> bool:

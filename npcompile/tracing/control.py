@@ -30,7 +30,7 @@ from npcompile.tracing.opcodes import handler_of
 
 if TYPE_CHECKING:
     from npcompile.tracing import joins, loops, selectors, trip_counts, unions
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.tracer import Reached, Tracer
 else:
     defer(globals(), "npcompile.tracing", "joins", "loops", "selectors", "trip_counts", "unions")
 
@@ -77,7 +77,7 @@ def _one_of(
     if not taken.exits.states:
         _check(t, condition, False, "an exception is raised")
         return passed.exits
-    t.writes, t.visible = taken.reached
+    t.reach(*taken.reached)
     return joins.join(t, frame, condition, taken, passed)
 
 
@@ -285,7 +285,7 @@ def negate(t: Tracer, condition: Node) -> Node:
 
 def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Successors:
     """Traces both ways to go on from here, and joins what they leave behind."""
-    origin, consumed = (t.writes, t.visible), set(t.consumed)
+    origin, before = (t.writes, t.visible), t.mark()
     leaves(frame, {then[0], other[0]})
     arms = [
         joins.Arm(target, state, Successors({target: state.copy()}), origin)
@@ -294,14 +294,14 @@ def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Suc
     for k, (arm, (_, _, own)) in enumerate(zip(arms, (then, other))):
         _enter(t, frame, arm, own, origin)
         if not arm.exits.states:
-            return _only(t, condition, arms[1 - k], k == 1, consumed)
+            return _only(t, condition, arms[1 - k], k == 1, before)
     first, second = (list(arm.exits.states) for arm in arms)
     if first != second and [RETURN] in (first, second) and not frame.regions:
         k = 0 if second == [RETURN] else 1
         _enter(t, frame, arms[k], frame.allowed, origin)
         if not arms[k].exits.states:
-            return _only(t, condition, arms[1 - k], k == 1, consumed)
-    t.writes, t.visible = (max(x) for x in zip(*(arm.reached for arm in arms)))
+            return _only(t, condition, arms[1 - k], k == 1, before)
+    t.reach(*(max(x) for x in zip(*(arm.reached for arm in arms))))
     return joins.join(t, frame, condition, *arms)
 
 
@@ -330,22 +330,21 @@ def enter(
 ) -> None:
     """Traces some of an arm into its region; all else stays as it was."""
     before, created = replace(frame), len(t.created)
-    t.writes, t.visible = arm.reached
+    t.reach(*arm.reached)
     with t.builder.inside(arm.region):
         arm.exits = go(arm.exits)
     arm.created.update(t.created[created:])
     arm.reached = (t.writes, t.visible)
-    frame.state, frame.block, frame.stack = before.state, before.block, before.stack
-    frame.instruction, frame.writes = before.instruction, before.writes
-    t.writes, t.visible = origin
+    frame.back_to(before)
+    t.reach(*origin)
     assert frame.instruction is not None
     t.builder.line = frame.instruction.line
 
 
 def _only(
-    t: Tracer, condition: Node, arm: joins.Arm, holds: bool, consumed: set[object]
+    t: Tracer, condition: Node, arm: joins.Arm, holds: bool, before: Reached
 ) -> Successors:
     """One arm where the other certainly raises."""
-    t.consumed = consumed
+    t.back_to(before)
     _check(t, condition, holds, "an exception is raised")
     return Successors({arm.target: arm.state})

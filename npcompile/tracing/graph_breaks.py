@@ -106,7 +106,7 @@ def finish(t: Tracer, frame: Frame, exits: Successors) -> Value:
             continue
         frame.state, frame.stack, frame.writes = state, list(state.stack), t.writes
         frame.block, frame.instruction = t.places[target]
-        t.builder.line = frame.instruction.line
+        t.builder.at(frame.instruction.line)
         goes_on = t.builder.const(False)
         if exits.selector is not None and len(exits.states) > 1:
             selected = selectors.selects(t, exits.selector, target)

@@ -45,8 +45,7 @@ def edge(
         return None
     finally:
         older = dict(t.scope.take_back(looked))  # what the loop itself has no use for
-        frame.state, frame.block, frame.stack = before.state, before.block, before.stack
-        frame.instruction, frame.writes = before.instruction, before.writes
+        frame.back_to(before)
     return Resume(tuple([
         replace(f, local=tuple([(name, _older(tree, older)) for name, tree in f.local]),
                 stack=tuple([_older(tree, older) for tree in f.stack]))

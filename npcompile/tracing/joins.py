@@ -522,7 +522,7 @@ class _Merge:
             return merged[0]
         if len(merged) > OPTIONS:
             raise self.differ("give one name to too many different things")
-        self.t.undecided = True
+        self.t.sees_union()
         first, second = (self._tag(side, v, places[side]) for side, v in enumerate((a, b)))
         tag = first if first is second else self.export(first, second)
         self.t.selectors[tag] = (self.condition, first, second)

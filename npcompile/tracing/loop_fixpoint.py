@@ -78,7 +78,7 @@ class LoopAttempt:
 
     def __init__(
         self, t: Tracer, frame: Frame, header: int, state: State, loop_facts: LoopFacts,
-        over: Iterations | None, followed: int = 0,
+        over: Iterations | None, followed: int, nonempty: bool,
     ) -> None:
         self.t, self.frame, self.header, self.state = t, frame, header, state
         self.loop_facts, self.over = loop_facts, over
@@ -108,7 +108,7 @@ class LoopAttempt:
             False  # whether there is more to know, and the iteration must be traced again
         )
         self.doubt: TypeMismatch | None = None  # raised if there is no more to know
-        self.nonempty = False
+        self.nonempty = nonempty  # whether a ``for`` is known to have an iteration
         self.index = t.builder.param(PY_INT)  # of a ``for``
         self.results: dict[Node, Node] = {}
         self.stored: dict[tuple[Node, Geometry, Size], Node] = {}  # arrays with room for more
@@ -158,7 +158,7 @@ class LoopAttempt:
         self.created.update(t.created[created:])
         self.effects(visible)
         frame.state, frame.block, frame.instruction = self.state, self.header, self.last
-        t.builder.line = self.last.line
+        t.builder.at(self.last.line)
         return self.finish(begin, ends, again)
 
     # ------------------------------------------------------------------ an iteration
@@ -272,7 +272,8 @@ class LoopAttempt:
         t, frame, over = self.t, self.frame, self.over
         assert over is not None
         frame.state, frame.block, frame.instruction = state, self.header, self.last
-        t.builder.line, frame.writes = self.last.line, t.writes
+        t.builder.at(self.last.line)
+        frame.writes = t.writes
         frame.stack = [*state.stack[:-1], over.standing(size, state.stack[-1])]
         item, rest = over.item(index, size)
         state.stack[-1] = rest
@@ -312,6 +313,18 @@ class LoopAttempt:
         if self.doubt is not None:
             raise self.doubt
 
+    def learn(self) -> None:
+        """Notes that there is more to know about the loop: the iteration is traced again."""
+        self.learned = True
+
+    def mistrust(self, doubt: TypeMismatch) -> None:
+        """Notes why the loop can't be a region, unless there is more to know about it."""
+        self.doubt = doubt
+
+    def rename(self, new: frozenset[Any]) -> None:
+        """Counts names anew, some of which have turned out to be bound anew."""
+        self.rebound, self.names = self.rebound | new, carried_aliases.Renamings()
+
     def stays(self, ends: Successors) -> Node | None:
         """Whether another iteration comes; None if the iteration does not tell."""
         if len(ends.states) == 1:
@@ -337,7 +350,7 @@ class LoopAttempt:
         )
         if alike:
             self.loop_facts.changed.add(obj)
-            self.learned = True
+            self.learn()
             return
         if obj.kind is list:
             self.t.requests.columns_of_both((obj, other or obj), (first, last))
@@ -404,7 +417,7 @@ class LoopAttempt:
             self.loop_facts.rebound.add(path[0])
             if carried_sizes.shorter(self.t, first, last):
                 self.loop_facts.varying.add(path[0])
-            self.learned = True
+            self.learn()
         elif first is UNBOUND and last is not UNBOUND and isinstance(path[0], int):
             begin.locals[path[0]] = self.first_bound(path[0], last)
         elif not same(first, last):

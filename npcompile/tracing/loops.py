@@ -122,19 +122,17 @@ class Checkpoint:
     def __init__(self, t: Tracer, frame: Frame) -> None:
         self.t, self.frame = t, frame
         self.mark, self.saved = t.builder.mark(), replace(frame)
-        self.place = (t.scope, t.builder.line, t.builder.region)
-        self.counts = (t.writes, t.visible, set(t.consumed))
+        self.reached = t.mark()
+        self.place = (t.builder.line, t.builder.region)
         self.pending = dict(t.effects.pending)
 
     def restore(self) -> None:
-        t, frame, saved = self.t, self.frame, self.saved
+        t = self.t
         t.builder.rollback(self.mark)
-        t.scope, t.builder.line, t.builder.region = self.place
-        t.writes, t.visible, consumed = self.counts
-        t.consumed, t.effects.pending = set(consumed), dict(self.pending)
-        frame.state, frame.block, frame.stack = saved.state, saved.block, saved.stack
-        frame.instruction, frame.writes = saved.instruction, saved.writes
-        frame.regions, frame.allowed = saved.regions, saved.allowed
+        t.builder.at(*self.place)
+        t.back_to(self.reached)
+        t.effects.back_to(self.pending)
+        self.frame.back_to(self.saved)
 
 
 def _region(
@@ -148,9 +146,9 @@ def _region(
     before = Checkpoint(t, frame)
     for _ in range(ATTEMPTS):
         try:
-            attempt = loop_fixpoint.LoopAttempt(t, frame, header, state, loop_facts, over, followed)
-            attempt.nonempty = iterator is not None and iterator.nonempty
-            return attempt.exits()
+            nonempty = iterator is not None and iterator.nonempty
+            return loop_fixpoint.LoopAttempt(
+                t, frame, header, state, loop_facts, over, followed, nonempty).exits()
         except Unhinted as unknown:
             raise t.refuse("size", f"{unknown} is known only to the run") from None
         except Retry:

@@ -131,7 +131,7 @@ def _located(
 ) -> Trace:
     """Traces once; refusals say where."""
     code = function.__code__
-    tracer.builder.line = SourceLine(code.co_firstlineno, code.co_filename)
+    tracer.builder.at(SourceLine(code.co_firstlineno, code.co_filename))
     try:
         return _trace(tracer, function, bound, start)
     except Unreachable:
@@ -171,15 +171,12 @@ def _trace(
     if finalized is not None:  # its arguments keep it alive until the call returns
         reason = "has a finalizer, which runs when Python drops it"
         raise Refused(Refusal(finalized.text(), reason, general=True, finalizer=True))
-    graph = Graph(function.__qualname__, tracer.root, result, tracer.facts, finals)
-    params = set(tracer.root.params)
-    graph.bound.update((s, n) for s, n in tracer.builder.bound.items() if n not in params)
-    graph.hushed, graph.echoes = tracer.builder.hushed, tracer.builder.echoes
-    graph.repeated, graph.names = tracer.builder.repeated, tracer.names
-    graph.called = {node: how for node, how in tracer.builder.calls.items()
-                    if node not in tracer.builder.shared}
-    graph.outs = tracer.builder.outs
-    inputs = tracer.inputs
+    inputs, builder, params = tracer.inputs, tracer.builder, set(tracer.root.params)
+    symbols = {name: node for name, node in builder.bound.items() if node not in params}
+    called = {node: how for node, how in builder.calls.items() if node not in builder.shared}
+    graph = Graph(
+        function.__qualname__, tracer.root, result, tracer.facts, finals, symbols, builder.hushed,
+        builder.echoes, builder.repeated, called, builder.outs, tracer.names)
     code = function.__code__
     return Trace(graph, inputs.leaves, inputs.guards, tracer.notes, code, tracer.graph_breaks,
                  inputs.device)

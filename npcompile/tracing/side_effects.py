@@ -53,6 +53,10 @@ class SideEffects:
         self.pending: dict[tuple[Source, Name], tuple[Static, HeapObject]] = {}
         self.awaited: list[tuple[Static, Name]] = []  # what generators have looked at
 
+    def back_to(self, pending: dict[tuple[Source, Name], tuple[Static, HeapObject]]) -> None:
+        """Goes back to stores that were pending before, to try another way."""
+        self.pending = dict(pending)
+
     def load(self, target: Value, name: Name) -> Value | None:
         """The value that was stored under a name; None if the trace has not stored there."""
         if not isinstance(target, Static) or target.source is None:

@@ -87,6 +87,8 @@ HANDLED = handlers  #: fill the table of opcodes, beside rare ones that are impo
 DEEPEST = 40  #: inlined calls within one another
 RECURSIONS = 256  #: and those of functions by themselves, in all
 _Made = TypeVar("_Made", Storage, HeapObject, Object)
+#: counts of writes, iterators that were run, the loop around
+Reached = tuple[int, int, "set[object]", "Scope | None"]
 
 
 class Tracer:
@@ -353,6 +355,23 @@ class Tracer:
         made = obj.like(*others, borrowed=borrowed, part_of=part_of)
         self.generators.stands_for(made, obj, *others)
         return made
+
+    def mark(self) -> Reached:
+        """The counts of writes, the iterators that were run and the loop around, for `back_to`."""
+        return self.writes, self.visible, set(self.consumed), self.scope
+
+    def back_to(self, mark: Reached) -> None:
+        """Goes back to a mark, to try another way."""
+        self.writes, self.visible, consumed, self.scope = mark
+        self.consumed = set(consumed)
+
+    def reach(self, writes: int, visible: int) -> None:
+        """Goes on from where so many versions were written, of which the caller can see some."""
+        self.writes, self.visible = writes, visible
+
+    def sees_union(self) -> None:
+        """Notes that a value depends on the path that was taken."""
+        self.undecided = True
 
     def token(self) -> object:
         """The identity of an iterator that the program makes here."""

@@ -226,7 +226,7 @@ def _value(t: Tracer, address: Node, kind: Kind, path: Path) -> Value:
         number, fits = _int(t, address)
         fits = b.map("bit_or", (b.map("bit_not", (whole,), BOOL), fits), BOOL)
         b.check(b.map("bit_and", (b.map("bit_or", (whole, real), BOOL), fits), BOOL), reason)
-        t.undecided = True
+        t.sees_union()
         options = (
             number,
             py_scalar(t, _word(t, address, object_memory.VALUE, FLOAT), _NUMBERS[float]),

@@ -201,7 +201,8 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
     again = None if expected is None else list(expected)
 
     def run(state: State) -> Arm:
-        (t.writes, t.visible), created = counts, len(t.created)
+        t.reach(*counts)
+        created = len(t.created)
         frame.state = state.copy()
         if control.instruct(t, frame, i, stack) is not None:
             raise Diverged
@@ -246,21 +247,21 @@ def _arms(
 ) -> Successors | None:
     """Executes an instruction for both options, each in a region of its own."""
     t.parted += 1
-    origin, consumed = (t.writes, t.visible), set(t.consumed)
+    origin, before = (t.writes, t.visible), t.mark()
     arms = [Arm(NEXT, state, Successors({NEXT: state.copy()}), origin) for state in states]
     for k, arm in enumerate(arms):
         control.enter(
             t, frame, arm, origin, lambda exits: _once(t, frame, i, exits.states[NEXT])
         )
         if not arm.exits.states:
-            t.consumed = consumed
+            t.back_to(before)
             t.builder.check(condition if k else control.negate(t, condition), "Python raises")
             frame.state = certain(1 - k)
             return control.instruct(t, frame, i, frame.stack)
     targets = {target for arm in arms for target in arm.exits.states}
     if NEXT not in targets:
         control.leaves(frame, targets)
-    t.writes, t.visible = (max(x) for x in zip(*(arm.reached for arm in arms)))
+    t.reach(*(max(x) for x in zip(*(arm.reached for arm in arms))))
     exits = joins.join(t, frame, condition, *arms)
     if list(exits.states) != [NEXT]:
         assert NEXT not in exits.states

@@ -463,7 +463,7 @@ def _built(
     flag = next(numbers)
     assert isinstance(found, Node) and isinstance(flag, Node)
     tag = t.builder.emit("cast", (flag,), None, PY_INT)
-    t.undecided = True
+    t.sees_union()
     return TaggedUnion(tag, (0, 1), (retyped(t, found, Scalar(item.dtype, "py")), found))
 
 
