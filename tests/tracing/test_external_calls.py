@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.cluster.vq
-import scipy.fft
 import scipy.ndimage
 import scipy.signal
 import scipy.stats
@@ -61,8 +60,8 @@ class TestPure:
         lambda x: scipy.signal.savgol_filter(x, 5, 2) * 2,
         lambda x: (np.frexp(x), np.divmod(x, 0.75)),
         lambda x: np.kron(x, x).sum(),
-        lambda x: scipy.fft.dct(x, norm="ortho") * 2,
-        lambda x: scipy.fft.irfft(scipy.fft.rfft(x) * 2, n=len(x)),
+        lambda x: scipy.signal.detrend(x) * 2,
+        lambda x: scipy.ndimage.uniform_filter1d(x * 2, 3) - 1,
     ])
     def test_of_an_array(self, function: Callable[..., Any]) -> None:
         run(function, X)
