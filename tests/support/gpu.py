@@ -13,14 +13,14 @@ import pytest
 
 from npcompile.backends.gpu.compile import Cubin, assemble, assemblies, identity
 from npcompile.backends.gpu.interpreter import Interpreter
-from npcompile.backends.gpu.source import Source
+from npcompile.backends.gpu.source import KernelSource
 
 #: sm_80, sm_90 and sm_120
 CAPABILITIES = (80, 90, 120)
 #: ``all`` or ``one``: what all tests compile their kernels for
 ASKED = os.environ.get("NPCOMPILE_TEST_GENERATIONS", "")
 
-Kernel = tuple[Source, dict[str, int]]
+Kernel = tuple[KernelSource, dict[str, int]]
 
 
 def claimed(kernel: str) -> bool:
@@ -62,7 +62,7 @@ def read(kernels: Iterable[Kernel], one: bool = False) -> None:
         assert assemble(joined(several), capability)[:4] == b"\x7fELF"
 
 
-def check(source: Source, found: Cubin) -> None:
+def check(source: KernelSource, found: Cubin) -> None:
     """Nothing is contracted or approximate, and the parameters are those that a launch passes."""
     (head,) = re.findall(r"\.entry (\w+)\((.*?)\)", found.ptx, re.S)
     widths = re.findall(r"\.param \.(\w+)", head[1])

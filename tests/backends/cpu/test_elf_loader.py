@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npcompile.backends.cpu.loader import elf_loader, processor
+from npcompile.backends.cpu.loader import elf_loader
 from npcompile.backends.cpu.loader.compile import compile, load
 from npcompile.backends.cpu.loader.elf_loader import Image, Unplaceable
 from npcompile.backends.cpu.loader.ir_splitter import divided
 from npcompile.runtime.entry.function_writer import hasty
+from npcompile.runtime.unsafe import processor
 
 compiler = importlib.import_module("npcompile.backends.cpu.loader.compile")  # not the function
 
@@ -198,7 +199,7 @@ def test_memory_is_given_back_and_code_is_not_writable() -> None:
 
 
 def test_a_processor_is_itself() -> None:
-    code = "from npcompile.backends.cpu.loader.processor import identity; print(identity())"
+    code = "from npcompile.runtime.unsafe.processor import identity; print(identity())"
     both = {subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                            check=True).stdout.strip() for _ in range(3)}
     assert both == {str(processor.identity())}

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from npcompile.backends.cpu.loader import symbols
+from npcompile.runtime.unsafe import numpy_memory
 
 
 def test_numpy_api_positions_are_those_of_the_header():
     text = (Path(np.get_include()) / "numpy" / "__multiarray_api.h").read_text()
     found = re.findall(r"#define (Py(?:Array|DataMem)_\w+)\s*\\\n[^#]*?PyArray_API\[(\d+)\]", text)
     table = {name: int(position) for name, position in found}
-    assert {name: table[name] for name in symbols.NUMPY_API} == symbols.NUMPY_API
+    assert {name: table[name] for name in numpy_memory.PLACES} == numpy_memory.PLACES
 
 
 def test_objects():
