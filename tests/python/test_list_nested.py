@@ -224,3 +224,20 @@ def twice(y, n):
 ])
 def test_one_object_in_two_places(function, args):
     alike(function, args, args, captured=False)
+
+
+def test_a_size_that_is_found_to_be_the_index_of_a_loop():
+    def f(a, n):
+        t = [[0.0] * len(a) for _ in a]
+        u = [[i, n - i, 2] for i in range(n)]
+        r = [0] * n
+        for i in range(1, len(t)):
+            for _ in range(n):
+                k = i
+            if t[i][0] > 1:
+                r = t[k]
+                b = np.array(t)
+                del b, r
+        return u
+
+    alike(f, (np.arange(4.0), 4), (np.arange(6.0), 4), (np.arange(2.0), 4), captured=False)

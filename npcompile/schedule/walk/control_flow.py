@@ -97,6 +97,8 @@ def repeat(s: Scheduler, node: Node) -> None:
         if isinstance(step, Counted):
             s.since[step.symbol] = len(s.memories)
             _index(s, region.params[0], step)
+            if region.params[0] in s.binds:  # a number that was found to be the index
+                s.bind(region.params[0], but=step.symbol)
         for (_, param, _), home in zip(carried(node), homes):
             s.place[param] = home
             s.live[param] = None

@@ -254,9 +254,11 @@ class Scheduler:
         check(self, node)
         learn(self.facts, node.args[0])
 
-    def bind(self, node: Node) -> None:
-        """From here on symbols stand for a computed number."""
+    def bind(self, node: Node, but: Symbol | None = None) -> None:
+        """From here on symbols, ``but`` a loop's own, stand for a computed number."""
         for symbol in self.binds[node]:
+            if symbol is but:
+                continue
             self.steps.append(Binding(symbol, self.number(node)))
             self.since[symbol] = len(self.memories)
 
