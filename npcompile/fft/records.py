@@ -10,6 +10,7 @@ import numpy as np
 from npcompile.core.sizes import Size, floordiv, is_known, mod
 from npcompile.graph import layout
 from npcompile.graph.ir import Extern
+from npcompile.graph.routines import transform_spec
 from npcompile.graph.types import BOOL, Array, Scalar, Tuple, c_strides
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, axis_in, program, static
@@ -68,7 +69,8 @@ def is_even(ctx: Context, n: Size) -> bool:
 def transform(ctx: Context, name: str, kind: str, a: Operand, n: Operand, axis: Operand,
               norm: Operand, rule: str = "numpy") -> ArrayRef:
     """One transform along an axis, by the rule of a library."""
-    x = operand(ctx, kind, a, rule)
+    given = as_array(ctx, a)
+    x = operand(ctx, kind, given, rule)
     along, scaled = axis_in(ctx, axis, x.ndim, name), norm_of(ctx, norm)
     points: Size = arguments.length(ctx, n, name) if n is not None else (
         2 * (x.shape[along] - 1) if kind == "c2r" else x.shape[along])
@@ -80,17 +82,34 @@ def transform(ctx: Context, name: str, kind: str, a: Operand, n: Operand, axis: 
         x = of_length(ctx, x, along, floordiv(points, 2) + 1 if n is not None else x.shape[along])
     else:
         x = of_length(ctx, x, along, points)
-    if not views.is_contiguous(ctx, x):
-        x = views.copied(ctx, x)
     shape = list(x.shape)
     shape[along] = floordiv(points, 2) + 1 if kind == "r2c" else points
-    dtype = np.dtype(_RESULTS[kind][x.dtype.char in "dD"])
     strides = c_strides(tuple(shape))
-    if tuple(shape) == x.shape and rule == "numpy":
-        strides = layout.like_strides(ctx.facts, x.shape, x.steps)
-    made = Tuple((Array(dtype, tuple(shape), strides), Scalar(BOOL, "np")))
-    attrs = Extern("transform", f"fft.{name}", f"{kind} {along} {scaled} {last} {rule}",
-                   quiet=rule == "scipy")
+    if rule == "numpy":
+        strides = layout.like_strides(ctx.facts, given.shape, given.steps, tuple(shape))
+    if strides == c_strides(tuple(shape)):
+        return _in_c_order(ctx, name, f"{kind} {along} {scaled} {last} {rule}", x, shape)
+    order = layout.stride_order(ctx.facts, strides)  # results lie as operands do
+    spec = f"{kind} {order.index(along)} {scaled} {last} {rule}"
+    made = _in_c_order(ctx, name, spec, views.permuted(x, order), [shape[k] for k in order])
+    back = views.permuted(made, [order.index(k) for k in range(x.ndim)])
+    return _with_strides(ctx, back, strides)
+
+
+def _with_strides(ctx: Context, ref: ArrayRef, strides: tuple[Size, ...]) -> ArrayRef:
+    """A fresh array of these strides."""
+    kind = Array(ref.dtype, ref.shape, strides)
+    return ctx.new(ctx.builder.emit("copy", (ctx.read(ref),), None, kind))
+
+
+def _in_c_order(ctx: Context, name: str, spec: str, x: ArrayRef, shape: list[Size]) -> ArrayRef:
+    """A transform whose operand and result lie in C order."""
+    if not views.is_contiguous(ctx, x):
+        x = views.copied(ctx, x)
+    what = transform_spec(spec)
+    dtype = np.dtype(_RESULTS[what.kind][x.dtype.char in "dD"])
+    made = Tuple((Array(dtype, tuple(shape), c_strides(tuple(shape))), Scalar(BOOL, "np")))
+    attrs = Extern("transform", f"fft.{name}", spec, quiet=what.rule == "scipy")
     node = ctx.builder.emit("extern", [ctx.read(x)], attrs, made)
     ctx.builder.check(ctx.builder.get(node, 1), "not enough memory: Python goes on")
     return ctx.new(ctx.builder.get(node, 0))
@@ -148,7 +167,9 @@ def ihfft(ctx: Context, a: Operand, n: Operand = None, axis: Operand = -1, norm:
     """The inverse of `hfft`."""
     _out(ctx, out)
     norm = OPPOSITE[norm_of(ctx, norm)]
-    return conjugate_method(ctx, transform(ctx, "ihfft", "r2c", a, n, axis, norm))
+    made = transform(ctx, "ihfft", "r2c", a, n, axis, norm)
+    found = as_array(ctx, conjugate_method(ctx, made))
+    return found if found.strides == made.strides else _with_strides(ctx, found, made.strides)
 
 
 # ------------------------------------------------------------------ several axes

@@ -118,8 +118,8 @@ def stages(ctx: Context, x: ArrayRef, s: Operand, axes: Operand) -> Stages:
     along = axes_in(ctx, given, x.ndim, "scipy.fft")
     if wanted is None:
         return [(None, axis) for axis in along]
-    if len(wanted) != len(along):
-        raise ctx.refuse("scipy.fft", "as many lengths as axes: Python raises")
+    if len(wanted) != len(along) or None in map(static, wanted):
+        raise ctx.refuse("scipy.fft", "no length, or not as many as axes: Python raises")
     return [(None if static(n) == -1 else n, axis) for n, axis in zip(wanted, along)]
 
 

@@ -74,6 +74,8 @@ def norm(ctx: Context, x: Operand, ord: Operand = None, axis: Operand = None,
     plain = order is None or (order in ("f", "fro") and ref.ndim == 2)
     if axis is None and (plain or (order == 2 and ref.ndim == 1)):
         return _euclidean(ctx, ref, keep)
+    if isinstance(axis, list):
+        raise ctx.refuse("norm", "axes in a list: Python raises")
     where = range(ref.ndim) if axis is None else axis
     axes = axes_in(ctx, tuple(where) if isinstance(where, range) else where, ref.ndim, "norm")
     if len(axes) == 1:

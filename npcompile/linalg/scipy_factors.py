@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from npcompile.core.sizes import Size
-from npcompile.graph.types import FLOAT
 from npcompile.linalg.factorisations import PIVOTS, call
 from npcompile.linalg.norms import of
 from npcompile.ops import arguments, views
@@ -19,6 +18,8 @@ from npcompile.ops.operands import ArrayRef, Context, Operand
 
 FACTORS = arguments.program_kind("factors of SciPy")
 DType = np.dtype[Any]
+#: dtypes whose numbers SciPy computes with in single precision
+_IN_SINGLE = "?bBhHe"
 _SINGULAR = "a singular matrix: SciPy raises or warns"
 
 
@@ -28,8 +29,9 @@ _SINGULAR = "a singular matrix: SciPy raises or warns"
 def _operand(ctx: Context, operand: Operand, what: str, check_finite: Operand = True) -> ArrayRef:
     """An array that is not empty, in a dtype of LAPACK's, with finite numbers."""
     ref = as_array(ctx, operand)
-    if ref.dtype.kind in "biu":
-        ref = ctx.new(ctx.builder.cast(ctx.read(ref), FLOAT))
+    if ref.dtype.char in _IN_SINGLE or ref.dtype.kind in "iu":
+        wider = np.float32 if ref.dtype.char in _IN_SINGLE else np.float64
+        ref = ctx.new(ctx.builder.cast(ctx.read(ref), np.dtype(wider)))
     if ref.dtype.char not in "fdFD":
         raise ctx.refuse(what, f"of {ref.dtype}")
     if not all(ctx.facts.less(0, size) for size in ref.shape):
@@ -67,6 +69,10 @@ def _sides(ctx: Context, a: ArrayRef, b: Operand, what: str, check_finite: Opera
     return arguments.view(ref, (*ref.shape, 1), (*ref.strides, 1)), True
 
 
+def _is_pair(operand: Operand) -> bool:
+    return isinstance(operand, (tuple, list)) and len(operand) == 2
+
+
 def _call(ctx: Context, name: str, routine: str, operands: list[ArrayRef],
           results: list[tuple[DType, tuple[Size, ...]]], spec: str = "", why: str = _SINGULAR
           ) -> list[Any]:
@@ -102,7 +108,7 @@ def lu_solve(ctx: Context, lu_and_piv: Operand, b: Operand, trans: Operand = 0,
              overwrite_b: Operand = False, check_finite: Operand = True) -> Operand:
     """Results of equations by the factors of Gauss."""
     _kept(ctx, "lu_solve", overwrite_b)
-    if not isinstance(lu_and_piv, (tuple, list)) or static(trans) not in (0, 1, 2):
+    if not _is_pair(lu_and_piv) or static(trans) not in (0, 1, 2):
         raise ctx.refuse("lu_solve", "of what lu_factor doesn't give")
     factors = _matrix(ctx, lu_and_piv[0], "lu_solve", False)
     pivots = as_array(ctx, lu_and_piv[1])
@@ -143,7 +149,7 @@ def cho_solve(ctx: Context, c_and_lower: Operand, b: Operand, overwrite_b: Opera
               check_finite: Operand = True) -> Operand:
     """Results of equations by a factor of Cholesky."""
     _kept(ctx, "cho_solve", overwrite_b)
-    if not isinstance(c_and_lower, (tuple, list)):
+    if not _is_pair(c_and_lower):
         raise ctx.refuse("cho_solve", "of what cho_factor doesn't give")
     factor = _matrix(ctx, c_and_lower[0], "cho_solve", check_finite)
     right, vector = _sides(ctx, factor, b, "cho_solve", check_finite)

@@ -84,6 +84,8 @@ def helmert(n: Any, full: Any = False) -> Any:
 @program(FOLLOWED, "scipy.linalg:hilbert")
 def hilbert(n: Any) -> Any:
     """``1 / (i + j + 1)``."""
+    if n < 1:
+        raise NotImplementedError
     values = 1.0 / (1.0 + np.arange(2 * n - 1))
     return sliding_window_view(values, n).copy()
 
@@ -152,8 +154,7 @@ def lu(a: Any, permute_l: Any = False, overwrite_a: Any = False, check_finite: A
         places[order[i]] = i
     if p_indices:
         return places, lower, upper
-    single = a.dtype == np.float32 or a.dtype == np.complex64
-    p = np.zeros((m, m), dtype=np.float32 if single else np.float64)
+    p = np.zeros((m, m), dtype=both.real.dtype)
     for i in range(m):
         p[i, places[i]] = 1
     return p, lower, upper

@@ -47,6 +47,19 @@ def test_several_axes(name: str) -> None:
         check(name, a, **options)
 
 
+@pytest.mark.parametrize("name", ONE + SEVERAL)
+def test_results_lie_as_operands_do(name: str) -> None:
+    a = numbers(3, (3, 4, 5), "d")
+    given = (a.T, a.transpose(1, 0, 2), a.transpose(2, 0, 1)[::-1], np.asfortranarray(a)[:, ::2],
+             np.broadcast_to(a[:1], a.shape), a.transpose(0, 2, 1)[:, :, :2])
+    for each in given:
+        for options in ({}, {"norm": "ortho"}):
+            check(name, each, **options)
+        if name in ONE:
+            for options in ({"axis": 0}, {"n": 1}, {"n": 2, "axis": 1}, {"n": 9, "axis": 0}):
+                check(name, each, **options)
+
+
 def test_lengths_need_no_new_version() -> None:
     f = jit(fullgraph=True)(lambda a: np.fft.ifft(1j * np.fft.fft(a)).real)
     for n in (64, 100, 34, 17, 1009, 64):

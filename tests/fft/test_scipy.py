@@ -155,3 +155,9 @@ def test_what_scipy_raises(call: Callable[[np.ndarray], Any]) -> None:
     with pytest.raises(type(wanted.value)) as found:
         jit(call)(a)
     assert str(found.value) == str(wanted.value)
+
+
+def test_lengths_that_are_none_are_refused() -> None:
+    f = jit(lambda a: scipy.fft.fftn(a, (None, 4), axes=(0, 1)))
+    with pytest.raises(ValueError, match="iterable of integers"):
+        f(np.ones((3, 4)))

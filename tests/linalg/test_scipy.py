@@ -121,6 +121,27 @@ def test_scipy_decides_about_special_matrices() -> None:
     matches(lambda a: linalg.svd(a, overwrite_a=True)[1], np.eye(3), whole=False)
 
 
+@needs_lapack
+@pytest.mark.parametrize("dtype", "?bBhHeiILQ")
+def test_narrow_numbers_are_computed_with_in_single_precision(dtype: str) -> None:
+    a = (positive("d", 4) / 8 + 1).astype(dtype)
+    b = np.array([1, 0, 1, 1], dtype)
+    for name, function in SQUARE.items():
+        two = function.__code__.co_argcount == 2 or name == "solve_triangular"
+        matches(function, a, *[b] * two, whole=False)
+    for name in set(ANY) - {"procrustes"}:
+        matches(ANY[name], a[:3], whole=False)
+
+
+@needs_lapack
+def test_scipy_decides_about_arguments_of_other_forms() -> None:
+    a, pivots = numbers("d", 3, 3), np.arange(3, dtype=np.int32)
+    matches(lambda a, p: linalg.lu_solve((a, p, 1), a), a, pivots, whole=False)
+    matches(lambda a: linalg.cho_solve((a, True, 1), a), a, whole=False)
+    matches(lambda a: linalg.norm(a, axis=[0, 1]), a, whole=False)
+    matches(lambda n: linalg.hilbert(n), 0, whole=False)
+
+
 VECTORS: dict[str, Function] = {
     "toeplitz": linalg.toeplitz,
     "toeplitz of two": lambda c: linalg.toeplitz(c, c[1:]),
