@@ -33,7 +33,7 @@ def factor(a: Any, order: Any) -> Any:
         for j in range(k, stop):
             column = a[j:, j]
             if a.dtype.kind == "c":
-                column = column.real * column.real + column.imag * column.imag
+                column = np.abs(column.real) + np.abs(column.imag)  # squares may underflow
             i = j + np.argmax(np.abs(column))
             row = a[j].copy()
             a[j] = a[i]
@@ -138,7 +138,8 @@ def reflect(a: Any, taus: Any) -> None:
             below = np.sum(tail.real * tail.real + tail.imag * tail.imag) if (
                 a.dtype.kind == "c") else np.sum(tail * tail)
             size = alpha.real * alpha.real + alpha.imag * alpha.imag + below
-            if not (size == 0 or 1e-280 < size < 1e280):
+            zero = alpha == 0 and (tail == 0).all()
+            if not (zero or 1e-280 < size < 1e280):
                 raise LinAlgError
             beta = -np.copysign(np.sqrt(size), alpha.real)
             reflects = below != 0 or alpha.imag != 0

@@ -53,6 +53,20 @@ def test_a_batch_has_the_bits_of_its_matrices() -> None:
         assert np.array_equal(compiled(a, b), np.stack([compiled(x, y) for x, y in zip(a, b)]))
 
 
+def test_squares_that_underflow() -> None:
+    """Numbers whose squares are 0 are not 0: pivots are found, and reflections are NumPy's."""
+    a = np.array([[0, 1e200 + 1j], [1e-200j, 1]])
+    compiled = jit(lambda a: np.linalg.det(a), deterministic="portable")
+    assert abs(compiled(a) - np.linalg.det(a)) < 1e-14
+    b = numbers("d", 3, 3)
+    factors = jit(lambda a: np.linalg.qr(a), deterministic="portable")
+    for scale in (1.0, 1e-200):
+        for ours, theirs in zip(factors(b * scale), np.linalg.qr(b * scale)):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10)
+    q, r = factors(np.zeros((3, 2)))
+    assert np.array_equal(q, np.eye(3, 2)) and not r.any()
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("n", [3, 100])
 def test_what_fills_strips_raises_no_flag(n: int) -> None:
