@@ -75,10 +75,13 @@ def enter(attempt: LoopAttempt, value: ArrayRef, place: Any) -> ArrayRef:
     if place in attempt.loop_facts.varying:
         if count > 1:
             raise TypeMismatch(_WHY)
-        return attempt.made(*carried_sizes.enter(attempt, value), value.dtype)
+        made = attempt.made(*carried_sizes.enter(attempt, value), value.dtype)
+        t.aliases.renames(made.storage, value.storage)
+        return made
     if value not in names.inside:
         made = attempt.made(attempt.carry(t.version(value.storage)), value.geometry, value.dtype)
         names.inside[value], names.count[made] = made, count
+        t.aliases.renames(made.storage, value.storage)
     return names.inside[value]
 
 
@@ -96,6 +99,7 @@ def match(
         raise TypeMismatch(_WHY)
     if not exclusive(t, attempt.frame, back, attempt.live, last, names.count.get(first, 1)):
         raise TypeMismatch(_WHY)
+    t.aliases.renames(first.storage, last.storage)
     version, param = t.version(last.storage), first.storage.first
     if param in attempt.varying:
         if not carried_sizes.rebind(attempt, param, first, last):
@@ -134,6 +138,7 @@ def after(attempt: LoopAttempt, value: ArrayRef) -> ArrayRef:
     made = attempt.names.after.get(value)
     if made is None:
         storage = attempt.t.register(Storage(attempt.after(value.storage.first)))
+        attempt.t.aliases.inherits(storage, value.storage)
         made = ArrayRef(storage, value.geometry, value.dtype, value.writeable)
         attempt.t.trees.own(made)
         attempt.names.after[value] = made

@@ -163,7 +163,9 @@ class Escape:
             if most is not None:
                 whole = Geometry(0, version.type.shape, version.type.strides)
                 version = self.store(version, whole, most)
-        return self.t.register(Storage(self.node(version, like)))
+        made = self.t.register(Storage(self.node(version, like)))
+        self.t.aliases.renames(made, storage)
+        return made
 
     def _obj(self, obj: HeapObject) -> HeapObject:
         if obj not in self.state.heap:

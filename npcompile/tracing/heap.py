@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
 
+#: whether lists got memory twice, the memory that they got, and the older names of memory
+Listed = tuple[bool, "set[Storage]", "dict[Storage, set[Storage]]"]
+
+
 class AliasAnalysis:
     """The arrays of a trace that have copies, and the events that would make copies visible.
 
@@ -36,8 +40,8 @@ class AliasAnalysis:
     one rule:
 
         *Memory that has a copy is not written, is not compared by identity, and does not escape
-        twice*: not as an array beside the list with its copy, nor in two lists.  A fresh array in
-        the place of a view does not escape at all.
+        twice*: not as an array beside the list with its copy, nor at two places of lists.  A fresh
+        array in the place of a view does not escape at all.
 
     Events count in whatever order they come: in a loop, what is traced later may run earlier.
 
@@ -45,6 +49,10 @@ class AliasAnalysis:
     memory may be any that was made before it, so that an event of renamed memory is one of all
     memory with copies.  The converse does not hold: memory has lost its first name when it gets
     another one.  An array without other references has no copy; its columns are the array.
+
+    Lists get memory at two places if two of its names are given to lists, or one is given in a loop
+    inside the one that made it.  Renamed memory is some of the *older* names that a loop or branch
+    joined.
     """
 
     def __init__(self, t: Tracer) -> None:
@@ -55,7 +63,9 @@ class AliasAnalysis:
         # copies
         self._copied: set[Storage] = set()  # memory that columns have a copy of
         self._apart = False  # whether any of it is a view's or the caller's, and has escaped so
-        self._twice = False  # whether arrays or lists came from one list into another
+        self._listed: set[Storage] = set()  # memory of arrays that lists have got
+        self._older: dict[Storage, set[Storage]] = {}  # the names that renamed memory had before
+        self._twice = False  # whether lists have got an array or list at two places
         self._read = False  # whether arrays were read from such lists, as copies
         self._stand_ins: set[Storage] = set()  # fresh memory in the place of views
         self._viewed: set[Storage] = set()  # the memory of these views
@@ -74,7 +84,9 @@ class AliasAnalysis:
 
     def copied(self, ref: ArrayRef) -> None:
         """A list gets a copy of an array."""
-        if self.is_item(ref):
+        again = ref.storage in self._listed or self.t.homes.get(ref.storage) is not self.t.scope
+        self._listed.add(ref.storage)
+        if again or self.is_item(ref) or self._listed_twice():
             self.shares()
         plain = ref.storage.param < 0 and ref.steps == c_strides(ref.shape)
         if plain and unshared(self.t, ref):
@@ -92,9 +104,30 @@ class AliasAnalysis:
         return self._read and ref.writeable is False and ref.storage.param < 0
 
     def shares(self) -> None:
-        """A list gets arrays or lists of another list, or its own again."""
+        """A list gets arrays or lists that another one has, or its own again."""
         self._twice = True
         self._check("list")
+
+    def renames(self, made: Storage, *older: Storage) -> None:
+        """A loop or branch gives another name to memory."""
+        self._older.setdefault(made, set()).update(older)
+        if self._listed_twice():
+            self.shares()
+
+    def inherits(self, made: Storage, storage: Storage) -> None:
+        """After a loop memory is what it would be in one more iteration."""
+        self.renames(made, *self._older.get(storage, {storage}))
+
+    def mark(self) -> Listed:
+        """The memory that lists have got, for `back_to`."""
+        older = {made: set(names) for made, names in self._older.items()}
+        return self._twice, set(self._listed), older
+
+    def back_to(self, mark: Listed) -> None:
+        """Goes back to a mark, as what was traced since is no part of the program."""
+        self._twice, listed, older = mark
+        self._listed = set(listed)
+        self._older = {made: set(names) for made, names in older.items()}
 
     def stands_in(self, copy: Storage, storage: Storage) -> None:
         """A fresh copy takes the place of a view."""
@@ -158,6 +191,25 @@ class AliasAnalysis:
     def _of(self, memory: set[Storage], storage: Storage) -> bool:
         """Whether a storage may be one of some memory, of which there is some."""
         return storage in memory or self.renamed(storage)
+
+    def _listed_twice(self) -> bool:
+        """Whether lists may have got memory by two of its names."""
+        return any(self._may_be_listed(storage) for storage in filter(self.renamed, self._listed))
+
+    def _may_be_listed(self, storage: Storage) -> bool:
+        """Whether an older name of renamed memory is one that lists have got."""
+        seen, work = set[Storage](), [storage]
+        while work:
+            name = work.pop()
+            older = self._older.get(name)
+            if older is None and self.renamed(name):
+                return True  # it may be anything
+            found = (older or set()) - seen
+            if not found.isdisjoint(self._listed):
+                return True
+            seen |= found
+            work += found
+        return False
 
     def _check(self, construct: str) -> None:
         """Applies the rule to all events so far."""

@@ -463,6 +463,7 @@ class _Merge:
         size = t.builder.size_of(self.export(*counts), 0)
         t.facts.limit(size, most)
         storage = t.register(Storage(self.export(*stored)))
+        t.aliases.renames(storage, a.storage, b.storage)
         geometry = Geometry(0, (size, *a.shape[1:]), c_strides(a.shape))
         made = ArrayRef(storage, geometry, a.dtype)
         t.trees.own(made)
@@ -484,9 +485,9 @@ class _Merge:
             state.heap.get(storage) or self.t.first(storage)
             for state, storage in zip(self.states, (a, b))
         )
-        if x is y:  # equal constants, but an object of each arm
-            return self.t.register(Storage(x))
-        return self.t.register(Storage(self.node(x, y)))
+        made = self.t.register(Storage(x if x is y else self.node(x, y)))  # x: constants are equal
+        self.t.aliases.renames(made, a, b)
+        return made
 
     def _obj(self, a: HeapObject, b: HeapObject) -> HeapObject:
         first, second = self.states

@@ -122,7 +122,7 @@ class Checkpoint:
     def __init__(self, t: Tracer, frame: Frame) -> None:
         self.t, self.frame = t, frame
         self.mark, self.saved = t.builder.mark(), replace(frame)
-        self.reached = t.mark()
+        self.reached, self.listed = t.mark(), t.aliases.mark()
         self.place = (t.builder.line, t.builder.region)
         self.pending = dict(t.effects.pending)
 
@@ -131,6 +131,7 @@ class Checkpoint:
         t.builder.rollback(self.mark)
         t.builder.at(*self.place)
         t.back_to(self.reached)
+        t.aliases.back_to(self.listed)
         t.effects.back_to(self.pending)
         self.frame.back_to(self.saved)
 

@@ -179,3 +179,80 @@ def test_joined(function) -> None:
 ])
 def test_arrays_as_lists_of_rows(function) -> None:
     alike(lambda a: function(a), (M,), (M.T,), (M.reshape(2, 2, 3),), (Y,), captured=False)
+
+
+def in_two_lists(y, n):
+    out, more = [], []
+    for k in range(n):
+        z = y + k
+        out.append(z)
+        more.append(z)
+    return out, more
+
+
+def twice_in_one(y, n):
+    out = [y + k for k in range(n)]
+    z = y * 2
+    out.append(z)
+    out.append(z)
+    return out, []
+
+
+def in_each_turn(y, n):
+    z = y * 2
+    return [z for _ in range(n)], []
+
+
+def with_the_one_before(y, n):
+    out, more = [], []
+    before = y * 2
+    for k in range(n):
+        more.append(before)
+        z = y + k
+        out.append(z)
+        before = z
+    return out, more
+
+
+def kept_in_some_turns(y, n):
+    out = []
+    z = y + 1
+    for k in range(n):
+        if k % 2:
+            z = y * k
+        out.append(z)
+    return out, []
+
+
+def before_and_in_the_loop(y, n):
+    out, more = [y + k for k in range(n)], []
+    z = y * 2
+    out.append(z)
+    for _ in range(n):
+        more.append(z)
+        z = z + 1
+    return out, more
+
+
+def each_once(y, n):
+    out, more = [], []
+    z = y * 2
+    for _ in range(n):
+        out.append(z)
+        more.append(z * 2)
+        z = z + 1
+    out.append(z)
+    return out, more
+
+
+@pytest.mark.parametrize("function", [
+    in_two_lists, twice_in_one, in_each_turn, with_the_one_before, kept_in_some_turns,
+    before_and_in_the_loop, each_once,
+])
+def test_items_are_one_object_where_python_has_one(function) -> None:
+    compiled = jit(function, fullgraph=function is each_once)
+    for n in (3, 1, 5):
+        got, want = ([*out, *more] for out, more in (compiled(Y.copy(), n), function(Y.copy(), n)))
+        np.testing.assert_array_equal(np.array(got), np.array(want))
+        for found, expected in zip(got, want, strict=True):
+            assert [found is x for x in got] == [expected is x for x in want]
