@@ -75,7 +75,9 @@ def trace(
         again, _ = _fixpoint(attempt, Requests(plain=True))
         found = found if isinstance(again, Refused) else again
     if isinstance(found, Refused):
-        raise found
+        refusal, place = found.refusal, found.place
+        del found  # a frame that an exception passes and holds would keep the arguments alive
+        raise Refused(refusal, place)
     return found
 
 
