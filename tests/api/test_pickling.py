@@ -386,7 +386,7 @@ def threads(_):
     """The threads that calls may have, as Python and as machine code see them."""
     many(BIG)
     from npcompile.runtime.threads import pool
-    return npcompile.get_num_threads(), pool._pool().limit.value, pool.running_threads()
+    return npcompile.get_num_threads(), pool._pool().limit[0], pool.running_threads()
 
 def laps(path):
     """Compiles when all others do; the steps that it took."""
