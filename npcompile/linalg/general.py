@@ -40,6 +40,8 @@ def least_squares(a: Any, b: Any, rcond: Any) -> Any:
 
 
 _HERE = f"{__name__}:"
+#: whether eigenvalues are real where all are; from NumPy 2.5 on they are always complex
+_REAL = tuple(map(int, np.__version__.split(".")[:2])) < (2, 5)
 
 
 @program(FACTORISATION, _HERE + "complex_eig", guarantee="none")
@@ -95,7 +97,7 @@ def eig(a: Any) -> Any:
         raise LinAlgError
     w, v = complex_eig(a)
     single = a.dtype == np.float32 or a.dtype == np.complex64
-    if np.isrealobj(a) and np.all(w.imag == 0.0):
+    if _REAL and np.isrealobj(a) and np.all(w.imag == 0.0):
         if single:
             return EigResult(w.real.astype(np.float32), v.real.astype(np.float32))
         return EigResult(w.real, v.real)
@@ -112,7 +114,7 @@ def eigvals(a: Any) -> Any:
         raise LinAlgError
     w = complex_eigvals(a)
     single = a.dtype == np.float32 or a.dtype == np.complex64
-    if np.isrealobj(a) and np.all(w.imag == 0.0):
+    if _REAL and np.isrealobj(a) and np.all(w.imag == 0.0):
         return w.real.astype(np.float32) if single else w.real
     return w.astype(np.complex64) if single else w
 

@@ -26,8 +26,18 @@ _SINGULAR = "a singular matrix: SciPy raises or warns"
 # ------------------------------------------------------------------ operands
 
 
+def _by_lapack(ctx: Context, what: str) -> None:
+    """Refuses where SciPy 1.18 and newer have code of their own in the place of LAPACK's interface,
+    whose results lie in memory in another order."""
+    import scipy
+
+    if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 18):
+        raise ctx.refuse(what, "as this version of SciPy computes it")
+
+
 def _operand(ctx: Context, operand: Operand, what: str, check_finite: Operand = True) -> ArrayRef:
     """An array that is not empty, in a dtype of LAPACK's, with finite numbers."""
+    _by_lapack(ctx, what)
     ref = as_array(ctx, operand)
     if ref.dtype.char in _IN_SINGLE or ref.dtype.kind in "iu":
         wider = np.float32 if ref.dtype.char in _IN_SINGLE else np.float64
