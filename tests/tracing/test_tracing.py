@@ -692,4 +692,4 @@ def test_joins_are_exact():
         for t in (-2.0, 0.0, 1.0):
             traced_as_python(function, *args, t)
     refusal = refused(lengths, V, 1.0)
-    assert refusal.construct == "return" and "a list holds" in refusal.reason
+    assert refusal.construct == "return" and "lists that hold the same arrays" in refusal.reason
