@@ -115,7 +115,7 @@ class Steps:
     # ------------------------------------------------------------------ tests
 
     def identical(self, source: Source, thing: Any) -> None:
-        """What is found must be one object."""
+        """Requires the value that was found to be one object."""
         if self._is_positional(source):
             self.same.append((self.place(source), thing))
         else:
@@ -133,7 +133,7 @@ class Steps:
         return place
 
     def class_at(self, place: int, kind: type) -> None:
-        """What is at a place must be of a class."""
+        """Requires the object at a place to be of a class."""
         if (place, kind) not in self._known:
             self._known.add((place, kind))
             self.add(kinds.ClassGuard, place, kind)
@@ -154,7 +154,7 @@ class Steps:
         self.methods[source] = methods.step(self, source, value)
 
     def bound(self, source: Source) -> None:
-        """What is found there is a bound method."""
+        """Requires the value that was found to be a bound method."""
         self._classes[source] = MethodType
 
 

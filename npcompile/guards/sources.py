@@ -283,7 +283,7 @@ class Item(Source):
 
 
 class DerivedSource(Source):
-    """What is computed from an object, and has the name of that."""
+    """A value that is computed from an object, whose name it has."""
 
     __slots__ = ()
     base: Source

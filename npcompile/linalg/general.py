@@ -67,7 +67,7 @@ def _complex_eigvals(ctx: Context, a: Operand) -> Operand:
 
 @program(FACTORISATION, _HERE + "least_squares", guarantee="none")
 def _least_squares(ctx: Context, a: Operand, b: Operand, rcond: Operand) -> Operand:
-    """What is left to decide about are the sums of squares."""
+    """Least squares whose sums of squares are NaN where the rank is not full."""
     left, right = as_array(ctx, a), as_array(ctx, b)
     dtype, returned = common(ctx, "lstsq", left, right)
     (m, n), sides = left.shape, right.shape[1]

@@ -146,7 +146,7 @@ def eigh(a: Any, UPLO: Any = "L") -> Any:
 
 @followed
 def eigvalsh(a: Any, UPLO: Any = "L") -> Any:
-    """Eigenvalues of such a matrix."""
+    """Eigenvalues of a real symmetric matrix, of 32 rows at most."""
     return eigh(a, UPLO)[0]
 
 
@@ -171,7 +171,7 @@ def svd(a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: An
 
 @followed
 def svdvals(x: Any, /) -> Any:
-    """Singular values of such a matrix."""
+    """Singular values of a real matrix, of 32 rows and columns at most."""
     return svd(x, compute_uv=False)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 
 from npcompile.core.sizes import Size
 from npcompile.linalg.factorisations import PIVOTS, call
@@ -16,6 +17,9 @@ from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, program, static, truth
 from npcompile.ops.operands import ArrayRef, Context, Operand
 
+#: SciPy calls LAPACK by its interface for one matrix; from 1.18 on it has code of its own, whose
+#: results have other bits and lie in memory in another order
+BY_LAPACK = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18)
 FACTORS = arguments.program_kind("factors of SciPy")
 DType = np.dtype[Any]
 #: dtypes whose numbers SciPy computes with in single precision
@@ -26,18 +30,10 @@ _SINGULAR = "a singular matrix: SciPy raises or warns"
 # ------------------------------------------------------------------ operands
 
 
-def _by_lapack(ctx: Context, what: str) -> None:
-    """Refuses where SciPy 1.18 and newer have code of their own in the place of LAPACK's interface,
-    whose results lie in memory in another order."""
-    import scipy
-
-    if tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 18):
-        raise ctx.refuse(what, "as this version of SciPy computes it")
-
-
 def _operand(ctx: Context, operand: Operand, what: str, check_finite: Operand = True) -> ArrayRef:
     """An array that is not empty, in a dtype of LAPACK's, with finite numbers."""
-    _by_lapack(ctx, what)
+    if not BY_LAPACK:
+        raise ctx.refuse(what, "as this version of SciPy computes it")
     ref = as_array(ctx, operand)
     if ref.dtype.char in _IN_SINGLE or ref.dtype.kind in "iu":
         wider = np.float32 if ref.dtype.char in _IN_SINGLE else np.float64

@@ -5,16 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import linalg
 
+from npcompile.linalg.scipy_factors import BY_LAPACK
 from npcompile.ops.arguments import FOLLOWED, program
 
 # Batches, warnings and errors are SciPy's: `raise` leaves a call to it.
-
-#: SciPy calls LAPACK by its interface for one matrix; from 1.18 on it has code of its own
-_BY_LAPACK = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18)
 
 
 @program(FOLLOWED, "scipy.linalg:toeplitz")
@@ -169,7 +166,7 @@ def pinv(a: Any, *, atol: Any = None, rtol: Any = None, return_rank: Any = False
          check_finite: Any = True) -> Any:
     """The pseudo-inverse by singular values."""
     a = np.asarray(a)
-    if a.ndim != 2 or a.size == 0 or not _BY_LAPACK:
+    if a.ndim != 2 or a.size == 0 or not BY_LAPACK:
         raise NotImplementedError
     u, s, vh = linalg.svd(a, full_matrices=False, check_finite=check_finite)
     atol = 0.0 if atol is None else atol

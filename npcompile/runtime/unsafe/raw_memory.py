@@ -51,7 +51,7 @@ def object_at(address: int) -> Any:
 
 
 def array(address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
-    """An array over memory of somebody else's."""
+    """An array over memory that another object owns."""
     size = dtype.itemsize * int(np.prod(shape))
     memory: Any = (ctypes.c_char * size).from_address(address)
     return np.frombuffer(memory, dtype).reshape(shape)
