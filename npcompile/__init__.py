@@ -19,6 +19,7 @@ True
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core import submodules
@@ -26,6 +27,7 @@ from npcompile.core import submodules
 if TYPE_CHECKING:
     from numpy import *  # noqa: F403  every name of NumPy's is one of ours
 
+    from npcompile import special as special
     from npcompile.api.determinism import deterministic as deterministic
     from npcompile.api.determinism import (
         use_deterministic_algorithms as use_deterministic_algorithms,
@@ -70,28 +72,42 @@ _UFUNCS = frozenset({
 submodules.install(__name__)
 
 
-def __getattr__(name: str) -> Any:
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        if name == "__all__":
+            return _all(sys._getframe(1).f_globals.get("__name__"))
+        found = globals()[name] = _found(name)
+        return found
+
+
+def _all(asker: Any) -> list[str]:
+    """The names that ``from npcompile import *`` gives, which are NumPy's; to ``help(npcompile)``
+    the names of npcompile's own."""
+    import numpy
+
+    if asker == "pydoc":
+        return sorted({*_HOMES})
+    return [name for name in numpy.__all__ if name != "__version__"]
+
+
+def _found(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
-        found = getattr(importlib.import_module(f"npcompile.{home}"), name)
-    elif name in ("fft", "special"):
-        found = importlib.import_module(f"npcompile.{name}")
-    elif name in _UFUNCS:
+        return getattr(importlib.import_module(f"npcompile.{home}"), name)
+    if name in ("fft", "special"):
+        return importlib.import_module(f"npcompile.{name}")
+    if name in _UFUNCS:
         import numpy
 
         own = getattr(numpy, name).__name__
-        found = importlib.import_module("npcompile.api.namespaces").of_numpy(own)
-    else:
-        found = _of_numpy(name)
-    globals()[name] = found
-    return found
+        return importlib.import_module("npcompile.api.namespaces").of_numpy(own)
+    return _of_numpy(name)
 
 
 def _of_numpy(name: str) -> Any:
     import numpy
 
-    if name == "__all__":
-        return [n for n in numpy.__all__ if n != "__version__"]
     if name in ("__array_api_version__", "__array_namespace_info__"):
         return getattr(numpy, name)
     if name in numpy.__all__ or (not name.startswith("_") and name in dir(numpy)):
@@ -102,4 +118,4 @@ def _of_numpy(name: str) -> Any:
 def __dir__() -> list[str]:
     import numpy
 
-    return sorted({*globals(), *_HOMES, *numpy.__all__})
+    return sorted({*globals(), *_HOMES, "special", *numpy.__all__})

@@ -10,13 +10,23 @@ import sys
 import threading
 import types
 import weakref
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, cast, overload
+from collections.abc import Callable
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 import numpy as np
 
 from npcompile.core.aside import load
-from npcompile.core.config import Config, Deterministic, disabled, from_environment, modes
+from npcompile.core.config import Config, disabled, from_environment, modes, options
 from npcompile.core.errors import CompileError, Refusal
 from npcompile.core.paths import defer
 from npcompile.core.sections import again, inside, section
@@ -26,6 +36,7 @@ from npcompile.runtime.unsafe.native_functions import FunctionBase, install
 
 if TYPE_CHECKING:
     from npcompile.api import pickling
+    from npcompile.api.decorator import Decorator, Options
     from npcompile.api.explain import Explanation
     from npcompile.api.lower import Lowered
     from npcompile.runtime.versions.dispatch import Dispatcher
@@ -33,14 +44,32 @@ else:
     defer(globals(), "npcompile.api", "pickling")
 
 
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R", covariant=True)
+T = TypeVar("T")
+
+
 class CacheInfo(tuple[int, int, int]):
     """``(compiled, refused, fallbacks)``: versions compiled, kinds of calls left to Python, and
     calls that ran in Python so far."""
 
     __slots__ = ()
-    compiled = property(lambda self: self[0])
-    refused = property(lambda self: self[1])
-    fallbacks = property(lambda self: self[2])
+
+    @property
+    def compiled(self) -> int:
+        """The number of compiled versions."""
+        return self[0]
+
+    @property
+    def refused(self) -> int:
+        """The number of kinds of calls that are left to Python."""
+        return self[1]
+
+    @property
+    def fallbacks(self) -> int:
+        """The number of calls that ran in Python."""
+        return self[2]
 
     def __repr__(self) -> str:
         return f"CacheInfo(compiled={self[0]}, refused={self[1]}, fallbacks={self[2]})"
@@ -73,7 +102,7 @@ def _prepare() -> None:
             raise
 
 
-def _prepared(function: Jit) -> bool:
+def _prepared(function: Jit[..., Any]) -> bool:
     """Whether compiled functions can be called now; if not, the plain function is."""
     try:
         return load("npcompile.runtime.versions.dispatch") and function._dispatcher is not None
@@ -99,11 +128,11 @@ def _close() -> None:
 _METHODS = ("sum", "prod", "mean", "std", "var", "max", "min", "any", "all", "__repr__", "__str__")
 
 
-def _plainly(self: Jit, /, *args: Any, **kwargs: Any) -> Any:
+def _plainly(self: Jit[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     return self.__wrapped__(*args, **kwargs)
 
 
-def _weakly(function: Jit) -> Callable[[], None]:
+def _weakly(function: Jit[..., Any]) -> Callable[[], None]:
     """Calls ``modes_changed`` as long as the function lives, and does not keep it alive."""
     found = weakref.ref(function)
 
@@ -130,14 +159,28 @@ def _of_plain(name: str) -> property:
                     lambda self, value: setattr(self.__wrapped__, name, value))
 
 
-class Jit(FunctionBase):
+class Jit(FunctionBase, Generic[P, R]):
     """A function under :func:`jit`.
 
     Calls behave exactly as the plain function's, in results, mutation and exceptions.  The plain
-    function is ``__wrapped__``.
+    function is ``__wrapped__``.  Checkers of types know its parameters ``P`` and its result ``R``.
     """
 
+    __name__: str
     __qualname__: str
+    __wrapped__: Callable[P, R]
+    config: Config
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, instance: None, owner: type | None = None) -> Jit[P, R]: ...
+        @overload
+        def __get__(
+            self: Jit[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+        ) -> Callable[Q, R]: ...
+        def __get__(self, instance: Any, owner: Any = None) -> Any: ...
+
     __code__ = _of_plain("__code__")
     __globals__ = _of_plain("__globals__")
     __closure__ = _of_plain("__closure__")
@@ -148,7 +191,7 @@ class Jit(FunctionBase):
     #: what is in ``__dict__`` is handed on by ``functools.wraps`` and pickled
     __slots__ = ("_binder", "_made", "_pickled", "_unchained", "config")
 
-    def __init__(self, function: types.FunctionType, config: Config) -> None:
+    def __init__(self, function: Callable[P, R], config: Config) -> None:
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
         self.config = config
@@ -157,6 +200,9 @@ class Jit(FunctionBase):
         self._pickled: pickling.Twins | None = None
         self._unchained = False  # whether ``modes_changed`` has begun and was not finished
         modes.listen(self)
+
+    def _plain(self) -> types.FunctionType:
+        return cast(types.FunctionType, self.__wrapped__)
 
     @property
     def _dispatcher(self) -> Dispatcher:
@@ -173,10 +219,10 @@ class Jit(FunctionBase):
 
         with _lock:
             if self._made is None:
-                self._made = Dispatcher.of(self.__wrapped__, self.config, _weakly(self))
+                self._made = Dispatcher.of(self._plain(), self.config, _weakly(self))
 
     @unseen
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         if inside() or (self._made is None and not _prepared(self)):
             return self.__wrapped__(*args, **kwargs)
         if self._unchained:
@@ -185,7 +231,7 @@ class Jit(FunctionBase):
         given, wanted = len(args), len(dispatcher.parameters.positional)
         if self._binder is None and (kwargs or given < wanted) and dispatcher.versions:
             self._bind()
-        return (dispatcher if self.config.check else dispatcher.call)(*args, **kwargs)
+        return cast(R, (dispatcher if self.config.check else dispatcher.call)(*args, **kwargs))
 
     @section
     def _bind(self) -> None:
@@ -196,7 +242,7 @@ class Jit(FunctionBase):
         dispatcher = self._dispatcher
         with dispatcher.lock:
             if self._binder is None and dispatcher.parameters.plain:
-                Binder(self, self.__wrapped__, in_python)
+                Binder(self, self._plain(), in_python)
                 self.modes_changed()
 
     @section
@@ -267,10 +313,10 @@ class Jit(FunctionBase):
                 self._pickled = pickling.Twins(self)
             return self._pickled
 
-    def __copy__(self) -> Jit:
+    def __copy__(self) -> Jit[..., Any]:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Jit:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Jit[..., Any]:
         return self
 
     def __dask_tokenize__(self) -> tuple[str, ...]:
@@ -282,7 +328,7 @@ class Jit(FunctionBase):
         return f"<npcompile.jit {self.__module__}.{self.__qualname__}>"
 
 
-class Nested(Jit):
+class Nested(Jit[P, R]):
     """A function that another one makes, maybe anew at each of its calls."""
 
     __slots__ = ("_alive",)
@@ -305,7 +351,7 @@ class Nested(Jit):
             again(error)
 
 
-class Disabled(Jit):
+class Disabled(Jit[P, R]):
     """A function under :func:`jit` while ``NPCOMPILE_DISABLE=1``: calls run the plain function."""
 
     __slots__ = ("_calls",)
@@ -341,7 +387,7 @@ class Disabled(Jit):
 _OFF = Refusal("disabled", "NPCOMPILE_DISABLE is set")
 
 
-def _arrived(mark: types.FunctionType | None) -> Jit:
+def _arrived(mark: types.FunctionType | None) -> Jit[..., Any]:
     """The function that was pickled, if it is one of this process, or one without contents."""
     known = pickling.marked(mark) if mark is not None else None
     if isinstance(known, Jit):
@@ -350,7 +396,7 @@ def _arrived(mark: types.FunctionType | None) -> Jit:
     return kind.__new__(kind)
 
 
-def _kind_made(code: types.CodeType | None = None) -> type[Jit]:
+def _kind_made(code: types.CodeType | None = None) -> type[Jit[..., Any]]:
     """The class of functions of this code that are made now."""
     if disabled():
         return Disabled
@@ -359,25 +405,18 @@ def _kind_made(code: types.CodeType | None = None) -> type[Jit]:
 
 
 @overload
-def jit(fn: Callable[..., Any]) -> Any: ...
+def jit(  # type: ignore[overload-overlap]
+    fn: staticmethod[P, T], **options: Unpack[Options]
+) -> staticmethod[P, T]: ...
 @overload
 def jit(
-    fn: None = None,
-    *,
-    fullgraph: bool = False,
-    dynamic: bool = True,
-    static: str | Sequence[str] = (),
-    check: bool = False,
-    check_rtol: float | None = None,
-    fastmath: bool = False,
-    reassociate: bool = False,
-    deterministic: Deterministic | None = None,
-    parallel: bool = True,
-    cache: bool = True,
-    backend: str | None = None,
-    device: str = "cpu",
-) -> Callable[[Callable[..., Any]], Any]: ...
-def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
+    fn: classmethod[Any, P, T], **options: Unpack[Options]
+) -> classmethod[Any, P, T]: ...
+@overload
+def jit(fn: Callable[P, T], **options: Unpack[Options]) -> Jit[P, T]: ...
+@overload
+def jit(fn: None = None, **options: Unpack[Options]) -> Decorator: ...
+def jit(fn: Any = None, **given: Any) -> Any:
     """Compiles a NumPy function to machine code when it is first called.
 
     The function is used as it is: results, mutated arguments, exceptions and warnings are those
@@ -440,8 +479,8 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     array([1., 3., 5., 7.])
     """
     if fn is None:
-        return functools.partial(jit, **options)
-    config = from_environment(**options)
+        return functools.partial(jit, **given)
+    config = from_environment(**given)
     if not config.capabilities.host_memory and not disabled():
         from npcompile.backends.gpu.cuda import require
 
@@ -449,9 +488,9 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
     if isinstance(fn, Jit):
         fn = fn.__wrapped__
     if isinstance(fn, (staticmethod, classmethod)):
-        return type(fn)(jit(fn.__func__, **options))
+        return type(fn)(jit(fn.__func__, **given))
     if isinstance(fn, functools._lru_cache_wrapper):  # the cache stays outermost
-        return functools.lru_cache(**fn.cache_parameters())(jit(fn.__wrapped__, **options))
+        return functools.lru_cache(**fn.cache_parameters())(jit(fn.__wrapped__, **given))
     if type(fn) is not types.FunctionType:
         raise TypeError(f"jit compiles Python functions, not {_kind(fn)}")
     code = fn.__code__
@@ -460,3 +499,10 @@ def jit(fn: Callable[..., Any] | None = None, **options: Any) -> Any:
         if name not in parameters:
             raise ValueError(f"static: {fn.__qualname__} has no parameter {name!r}")
     return _kind_made(code)(fn, config)
+
+
+vars(jit)["__signature__"] = inspect.Signature([  # `inspect` reads it, and `help`
+    inspect.Parameter("fn", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None),
+    *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+      for name, default in options().items()),
+])

@@ -21,7 +21,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from npcompile.api.jit import Jit
@@ -44,7 +44,7 @@ class Twins:
 
     __slots__ = ("carrier", "mark")
 
-    def __init__(self, function: Jit) -> None:
+    def __init__(self, function: Jit[..., Any]) -> None:
         self.mark = _named(f"{function.__qualname__}.{_TWINS}.mark", function.__module__)
         self.carrier = _named(f"{function.__qualname__}.{_TWINS}.carrier", function.__module__)
 
@@ -56,7 +56,11 @@ def _named(qualname: str, module: str) -> FunctionType:
     return made
 
 
-def reduced(function: Jit, arrived: Callable[[FunctionType | None], Jit], protocol: int) -> Any:
+def reduced(
+    function: Jit[..., Any],
+    arrived: Callable[[FunctionType | None], Jit[..., Any]],
+    protocol: int,
+) -> Any:
     """What ``__reduce_ex__`` returns."""
     contents = _contents(function)
     if found(function.__module__, function.__qualname__) is not function:
@@ -68,8 +72,8 @@ def reduced(function: Jit, arrived: Callable[[FunctionType | None], Jit], protoc
     return arrived, (twins.mark,), twins.carrier
 
 
-def _contents(function: Jit) -> Contents:
-    plain = function.__wrapped__
+def _contents(function: Jit[..., Any]) -> Contents:
+    plain = cast(FunctionType, function.__wrapped__)
     attributes = {name: value for name, value in vars(function).items()
                   if name != "__wrapped__" and getattr(plain, name, _MISSING) is not value}
     return plain, function.config, attributes

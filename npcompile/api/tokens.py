@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from npcompile.api.jit import Jit
 
 
-def token(function: Jit) -> tuple[str, str]:
+def token(function: Jit[..., Any]) -> tuple[str, str]:
     """The name of a jitted function."""
     return "npcompile.jit", fingerprint(_Walk().value(function))
 
@@ -71,8 +71,8 @@ class _Walk:
         number = self._met[id(value)] = len(self._met)
         return number, parts(value)
 
-    def _jitted(self, function: Jit) -> Any:
-        plain, config = function.__wrapped__, function.config
+    def _jitted(self, function: Jit[..., Any]) -> Any:
+        plain, config = cast(FunctionType, function.__wrapped__), function.config
         known = found(function.__module__, function.__qualname__)
         by_name = function.__module__ != "__main__" and (known is function or _by_name(plain))
         options = [(name, getattr(config, name)) for name in field_names(config) or ()]

@@ -208,16 +208,23 @@ def _tolerance(value: object) -> None:
         raise ValueError(f"check_rtol is a number from 0 to 1, not {value!r}")
 
 
-def from_environment(**options: Any) -> Config:
-    """A configuration from keyword options, with the environment's defaults.
+def options() -> dict[str, Any]:
+    """The options of :func:`npcompile.jit` and their defaults."""
+    default = Config()
+    return {name: getattr(default, name)
+            for name in field_names(default) or () if name != "warn_only"}
+
+
+def from_environment(**given: Any) -> Config:
+    """A configuration from options, with the environment's defaults.
 
     Raises
     ------
     TypeError, ValueError
         If there is no such option, or an option or a variable of the environment has no such value.
     """
-    known = {k: v for k, v in options.items() if v is not None}
-    names = [name for name in field_names(Config()) or () if name != "warn_only"]
+    known = {k: v for k, v in given.items() if v is not None}
+    names = list(options())
     for name, value in known.items():
         if name not in names:
             from difflib import get_close_matches
