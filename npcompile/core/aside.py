@@ -21,7 +21,7 @@ from importlib import import_module
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from npcompile.core.sections import section
+from npcompile.core.sections import section, whole_section
 
 T = TypeVar("T")
 
@@ -40,6 +40,7 @@ class _Task(Generic[T]):
         self.error: BaseException | None = None
         self.result: T
 
+    @whole_section
     def __call__(self) -> None:
         self.thread = _thread.get_ident()
         try:

@@ -22,19 +22,20 @@ R = TypeVar("R")
 
 #: the frame of each thread's section
 _open: dict[int, FrameType] = {}
+#: the code of functions whose calls are sections from their first instruction to their last
+_whole: set[CodeType] = set()
 
 
 def inside() -> bool:
     """Whether the caller runs inside a section of its thread."""
     if not _open:
         return False
-    section = _open.get(get_ident())
-    frame = None if section is None else sys._getframe()
-    while frame is not section:  # a trace function that raised may have left a section open
-        if frame is None:
-            return False
+    section, frame = _open.get(get_ident()), sys._getframe()
+    while frame is not None:  # a trace function that raised may have left a section open
+        if frame is section or frame.f_code in _whole:
+            return True
         frame = frame.f_back
-    return frame is not None
+    return False
 
 
 def section(function: Callable[P, R]) -> Callable[P, R]:
@@ -51,6 +52,16 @@ def section(function: Callable[P, R]) -> Callable[P, R]:
             _open.pop(get_ident(), None)
 
     return wrapped
+
+
+def whole_section(function: Callable[P, R]) -> Callable[P, R]:
+    """Makes each call of a function a section while any other section is open.
+
+    A thread that works for another one, which waits in a section and holds locks, runs in it from
+    its first instruction: a garbage collection may come before :func:`section` has opened one.
+    """
+    _whole.add(function.__code__)  # type: ignore[attr-defined]
+    return function
 
 
 def from_handler(error: BaseException) -> bool:

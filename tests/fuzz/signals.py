@@ -366,7 +366,7 @@ def run_process(seed: int, count: int) -> list[str]:
     done = subprocess.run(command, cwd=ROOT, env=given, check=False, capture_output=True, text=True)
     lines = done.stdout.splitlines()
     if done.returncode or done.stderr:
-        lines.append(f"BAD {seed}: exit status {done.returncode}: {done.stderr[-2000:]}")
+        lines.append(f"BAD {seed}: exit status {done.returncode}: {done.stderr[-6000:]}")
     return lines
 
 
