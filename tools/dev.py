@@ -1,5 +1,5 @@
-"""Makes a virtual environment beside the sources; runs the demo or the tests in it, builds the site,
-or builds the wheel and the source distribution and tries each.
+"""Makes a virtual environment beside the sources; runs the demo or the tests in it, builds the
+site, or builds the wheel and the source distribution and tries each.
 
     python3 tools/dev.py demo
     python3 tools/dev.py test [pytest arguments]

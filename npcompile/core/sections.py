@@ -30,7 +30,8 @@ def inside() -> bool:
     """Whether the caller runs inside a section of its thread."""
     if not _open:
         return False
-    section, frame = _open.get(get_ident()), sys._getframe()
+    section = _open.get(get_ident())
+    frame: FrameType | None = sys._getframe()
     while frame is not None:  # a trace function that raised may have left a section open
         if frame is section or frame.f_code in _whole:
             return True
@@ -60,7 +61,7 @@ def whole_section(function: Callable[P, R]) -> Callable[P, R]:
     A thread that works for another one, which waits in a section and holds locks, runs in it from
     its first instruction: a garbage collection may come before :func:`section` has opened one.
     """
-    _whole.add(function.__code__)  # type: ignore[attr-defined]
+    _whole.add(function.__code__)
     return function
 
 
