@@ -33,7 +33,7 @@ from npcompile.runtime.versions import lowering, resume  # noqa: E402
 from npcompile.schedule import schedule  # noqa: E402
 
 #: a processor with AVX2: registers of 32 bytes, caches of 32 MiB
-TARGET = cpu.Target("haswell", "", 32, False, 32 << 20)
+TARGET = cpu.Target("haswell", "", 32, False, 32 << 20, "x86-64")
 OPTIONS = {"cache": False, "parallel": False, "deterministic": False}
 _METADATA = re.compile(r", !(alias\.scope|noalias|range|prof|llvm\.loop) !\d+")
 

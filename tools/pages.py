@@ -32,7 +32,8 @@ Written by `tools/pages.py` from the first lines of the modules, in the order in
 ([architecture](ARCHITECTURE.md)); do not edit.
 """
 ROOMS = (
-    "core", "frontend", "runtime/unsafe", "graph", "program", "ops", "special/coefficients",
+    "core", "frontend", "backends/target", "runtime/unsafe", "graph", "program", "ops",
+    "special/coefficients",
     "special/arithmetic", "special/elementary", "special/error", "special/gamma_functions",
     "special/integrals", "special/complex", "special/bessel", "special/statistics", "special",
     "fft", "linalg", "linalg/small", "guards", "tensors", "python/polyfills", "python", "tracing",

@@ -16,8 +16,8 @@ import npcompile
 
 ROOT = Path(npcompile.__file__).parent
 ROOMS = [
-    "core", "frontend", "runtime.unsafe", "graph", "program", "ops", "special.coefficients",
-    "special.arithmetic", "special.elementary", "special.error",
+    "core", "frontend", "backends.target", "runtime.unsafe", "graph", "program", "ops",
+    "special.coefficients", "special.arithmetic", "special.elementary", "special.error",
     "special.gamma_functions", "special.integrals", "special.complex", "special.bessel",
     "special.statistics", "special",
     "fft", "linalg", "tensors", "guards", "python.polyfills", "python", "tracing", "passes",

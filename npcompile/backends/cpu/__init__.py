@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from npcompile.backends.cpu.loader.compile import (
     Loaded,
-    Target,
     compile,
     compiler_version,
     lasting,
     load,
     target,
 )
+from npcompile.backends.target import Target
 
 if TYPE_CHECKING:
     from npcompile.backends.cpu.body import Emitted

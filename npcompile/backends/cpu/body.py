@@ -12,7 +12,6 @@ from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.llvm.frame import DONE, RAISED, SHORT, FrameLayout
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots, bytes_of, fill
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64
-from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loops import work_estimate
 from npcompile.backends.cpu.loops.python_objects import (
     ARRAY_DATA,
@@ -26,6 +25,7 @@ from npcompile.backends.cpu.loops.registers import Registers, Use
 from npcompile.backends.cpu.loops.statements import ROUTINES, Statements, scalar_loops
 from npcompile.backends.cpu.parallel import gil
 from npcompile.backends.cpu.parallel.parallel_cost import Company
+from npcompile.backends.target import Target
 from npcompile.core.paths import defer, import_path
 from npcompile.core.records import record
 from npcompile.core.sizes import product
@@ -221,7 +221,7 @@ class _Body(Statements):
             self.optimise.append(name)
         flags = f.alloca("i32")
         if loop.failed is not None:
-            f.run("llvm.x86.sse.stmxcsr", flags)
+            f.run("npc.fp.save", flags)
         f.store(self.slots.pointer, self.shared)
         status = f.offset(self.shared, "i64", i64(1))
         f.store(i64(DONE), status)
@@ -233,7 +233,7 @@ class _Body(Statements):
         if loop.failed is not None:
             fails = f.icmp("sle", i64(0), left)
             with f.when(fails):  # what else iterations have raised is not to be seen
-                f.run("llvm.x86.sse.ldmxcsr", flags)
+                f.run("npc.fp.restore", flags)
             self.slots.set_number(loop.failed, (fails,))
         elif parallel_for.leaves(loop):
             out, on = f.name_for("out"), f.name_for("on")

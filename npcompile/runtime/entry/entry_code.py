@@ -50,7 +50,7 @@ else:
 FEW = 8  #: slots that are cleared one by one
 _ARGUMENTS = "(ptr %callable, ptr %args, i64 %nargsf, ptr %kwnames)"
 _ROOM = (  # the frame is zeroed where that matters, the rest is written before it is read
-    "%mxcsr = alloca i32",
+    "%fpstate = alloca i32",
     "%overflow = alloca i32",
     "%root = alloca ptr",  # the outermost tuple of a result under construction
     "%pending = alloca ptr",  # an object that nothing else owns yet
@@ -368,13 +368,13 @@ class _Entry:
     def _raised(self) -> str:
         """The floating-point flags that count; NumPy clears them before each loop, too."""
         w = self.writer
-        w.call("void", "llvm.x86.sse.stmxcsr", ("ptr", "%mxcsr"))
-        return w.add("and", "i32", w.load("i32", "%mxcsr"), self.heard)
+        w.call("void", "npc.fp.save", ("ptr", "%fpstate"))
+        return w.add("and", "i32", w.load("i32", "%fpstate"), self.heard)
 
     def _clear(self) -> None:
         w = self.writer
-        w.store("i32", w.add("and", "i32", w.load("i32", "%mxcsr"), ~ALL_FLAGS), "%mxcsr")
-        w.call("void", "llvm.x86.sse.ldmxcsr", ("ptr", "%mxcsr"))
+        w.store("i32", w.add("and", "i32", w.load("i32", "%fpstate"), ~ALL_FLAGS), "%fpstate")
+        w.call("void", "npc.fp.restore", ("ptr", "%fpstate"))
 
     def _heard(self) -> str:
         """The flags that somebody is to hear of; they are cleared."""

@@ -13,7 +13,7 @@ from npcompile.runtime.unsafe.numpy_memory import ERROR_STATE, error_mask
 if TYPE_CHECKING:
     from npcompile.runtime.entry.function_writer import Writer
 
-INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # as MXCSR has them
+INVALID, DIVIDE, OVERFLOW, UNDERFLOW = 1, 4, 8, 16  # in the word of `npc.fp.save`
 ALL_FLAGS = INVALID | DIVIDE | OVERFLOW | UNDERFLOW
 
 # where NumPy keeps the three bits that say what to do about each (NPY_UFUNC_ERR, 0: ignore)
@@ -77,10 +77,10 @@ def heard() -> str:
 
 def clear(w: Writer) -> None:
     """Clears the floating-point flags."""
-    w.do("%mxcsr = alloca i32")
-    w.call("void", "llvm.x86.sse.stmxcsr", ("ptr", "%mxcsr"))
-    w.store("i32", w.add("and", "i32", w.load("i32", "%mxcsr"), ~ALL_FLAGS), "%mxcsr")
-    w.call("void", "llvm.x86.sse.ldmxcsr", ("ptr", "%mxcsr"))
+    w.do("%fpstate = alloca i32")
+    w.call("void", "npc.fp.save", ("ptr", "%fpstate"))
+    w.store("i32", w.add("and", "i32", w.load("i32", "%fpstate"), ~ALL_FLAGS), "%fpstate")
+    w.call("void", "npc.fp.restore", ("ptr", "%fpstate"))
 
 
 def audible(w: Writer, state: str) -> str:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from npcompile.backends.cpu import target
+from npcompile.backends.target import family
 from npcompile.runtime.entry.helpers import ALL_FLAGS
 from npcompile.runtime.unsafe.raw_memory import raise_here
 
@@ -30,15 +31,16 @@ def poll() -> str:
     Its callers rely on vector registers being preserved, so it must not clear their upper halves
     before it returns, as LLVM does in other functions.
     """
-    features = f"{target().features},-vzeroupper"
+    machine = target()
+    features = ",".join(filter(None, (machine.features, family(machine.family).keeps_vectors)))
     return f"""
 @npc.poll.last = internal global i64 0, align 8         ; when the main thread looked last
 @npc.poll.others = internal global i64 0, align 8       ; when another one did
 @npc_poll_main = global i64 0, align 8                  ; the main thread
 @npc.poll.raised = external global i8
-declare i64 @llvm.readcyclecounter()
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
+declare i64 @npc.clock()
+declare void @npc.fp.save(ptr)
+declare void @npc.fp.restore(ptr)
 declare i32 @PyErr_CheckSignals()
 declare i64 @PyThread_get_thread_ident()
 declare ptr @PyEval_SaveThread()
@@ -64,7 +66,7 @@ may:
   br label %read
 read:
   %apart = phi i64 [ {APART}, %entry ], [ %between, %may ]
-  %now = call i64 @llvm.readcyclecounter()
+  %now = call i64 @npc.clock()
   %last = load i64, ptr %clock
   %passed = sub i64 %now, %last
   %soon = icmp ult i64 %passed, %apart
@@ -100,7 +102,7 @@ look:
   %class = alloca ptr
   %value = alloca ptr
   %traceback = alloca ptr
-  call void @llvm.x86.sse.stmxcsr(ptr %flags)
+  call void @npc.fp.save(ptr %flags)
   %never = icmp eq ptr %released, null
   br i1 %never, label %ask, label %may
 may:
@@ -113,7 +115,7 @@ take:
   br label %ask
 ask:
   %failed = call i32 @PyErr_CheckSignals()
-  call void @llvm.x86.sse.ldmxcsr(ptr %flags)
+  call void @npc.fp.restore(ptr %flags)
   %quiet = icmp eq i32 %failed, 0
   br i1 %quiet, label %back, label %keep
 back:
@@ -127,7 +129,7 @@ keep:                                                   ; nothing more is to be 
   %told = load i32, ptr %flags
   %clear = and i32 %told, {~ALL_FLAGS}
   store i32 %clear, ptr %flags
-  call void @llvm.x86.sse.ldmxcsr(ptr %flags)
+  call void @npc.fp.restore(ptr %flags)
   call void @PyErr_Fetch(ptr %class, ptr %value, ptr %traceback)
   call void @PyErr_NormalizeException(ptr %class, ptr %value, ptr %traceback)
   %exception = load ptr, ptr %value

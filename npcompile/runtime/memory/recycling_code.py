@@ -85,7 +85,7 @@ declare ptr @calloc(i64, i64)
 declare ptr @realloc(ptr, i64)
 declare i64 @malloc_usable_size(ptr)
 declare i32 @madvise(ptr, i64, i32)
-declare i64 @llvm.readcyclecounter()
+declare i64 @npc.clock()
 declare i32 @sched_yield()
 
 define internal i1 @lock() {{
@@ -259,7 +259,7 @@ entry:
   %free = call i1 @lock()
   br i1 %free, label %trim, label %done
 trim:
-  %now = call i64 @llvm.readcyclecounter()
+  %now = call i64 @npc.clock()
   %since = sub i64 %now, %age
   call void @drop(i64 %since)
   call void @npc_memory_unlock()
@@ -375,7 +375,7 @@ try:
   %free = call i1 @lock()
   br i1 %free, label %keep, label %release
 keep:
-  %now = call i64 @llvm.readcyclecounter()
+  %now = call i64 @npc.clock()
   %since = sub i64 %now, {_OLD}
   call void @drop(i64 %since)
   %kept = call i1 @keep(ptr %memory, i64 %capacity, i64 %now)

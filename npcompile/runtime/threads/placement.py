@@ -20,7 +20,7 @@ define internal void @note_worker(i64 %t) {{
   %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
   %allowed = getelementptr [{MAX_THREADS} x %mask], ptr @allowed, i64 0, i64 %t
   call i32 @sched_getaffinity(i32 0, i64 128, ptr %allowed)
-  %task = call i64 (i64, ...) @syscall(i64 186)          ; gettid
+  %task = call i64 (i64, ...) @syscall(i64 GETTID)
   %task.narrow = trunc i64 %task to i32
   %task.place = getelementptr %line, ptr %line, i64 0, i32 3
   store atomic i32 %task.narrow, ptr %task.place release, align 4

@@ -28,11 +28,11 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
-import platform
 import sys
 import threading
 from functools import cache
 
+from npcompile.backends.target import here
 from npcompile.core.config import wanted_threads
 from npcompile.runtime.threads.processors import MAX_THREADS, shared_processors
 from npcompile.runtime.unsafe import raw_memory
@@ -43,13 +43,13 @@ _chosen: int | None = None  # by set_num_threads
 
 def supported() -> bool:
     """Whether this platform has worker threads."""
-    return sys.platform == "linux" and platform.machine() in ("x86_64", "AMD64")
+    return sys.platform == "linux" and here().runs
 
 
 def _text() -> str:
     from npcompile.runtime.threads import worker_code  # only who compiles needs it
 
-    return worker_code.text(supported())
+    return worker_code.text(here() if supported() else None)
 
 
 class _Pool:

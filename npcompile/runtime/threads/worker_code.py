@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npcompile.backends.target import Family
 from npcompile.runtime.entry.function_writer import hasty
 from npcompile.runtime.threads.placement import LINE, PLACEMENT
 from npcompile.runtime.threads.processors import MAX_THREADS
@@ -32,26 +33,26 @@ declare i32 @pthread_sigmask(i32, ptr, ptr)
 declare i32 @sched_yield()
 declare i32 @sched_getcpu()
 declare i64 @syscall(i64, ...)
-declare i64 @llvm.readcyclecounter()
+declare i64 @npc.clock()
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-declare void @llvm.x86.sse2.pause()
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
+declare void @npc.spin()
+declare void @npc.fp.save(ptr)
+declare void @npc.fp.restore(ptr)
 
-define internal i32 @mxcsr() {{
+define internal i32 @fpstate() {{
   %p = alloca i32
-  call void @llvm.x86.sse.stmxcsr(ptr %p)
+  call void @npc.fp.save(ptr %p)
   %bits = load i32, ptr %p
   ret i32 %bits
 }}
 
-define internal void @set_mxcsr(i32 %bits) {{
+define internal void @set_fpstate(i32 %bits) {{
   %p = alloca i32
   store i32 %bits, ptr %p
-  call void @llvm.x86.sse.ldmxcsr(ptr %p)
+  call void @npc.fp.restore(ptr %p)
   ret void
 }}
 
@@ -114,7 +115,7 @@ got:
   br i1 %begins, label %begin, label %run
 begin:
   %control = load i32, ptr getelementptr (%job, ptr @job, i64 0, i32 6)
-  call void @set_mxcsr(i32 %control)
+  call void @set_fpstate(i32 %control)
   br label %run
 run:
   %wide = zext i32 %before to i64
@@ -148,7 +149,7 @@ all:
 tell:
   br i1 %hired, label %join, label %subtract
 join:
-  %bits = call i32 @mxcsr()
+  %bits = call i32 @fpstate()
   %raised = and i32 %bits, 63
   atomicrmw or ptr @flags, i32 %raised monotonic
   br label %subtract
@@ -162,7 +163,7 @@ done:
 ; The line's next ticket after %last: spins, longer while others are at work, then sleeps.
 define internal i32 @next_ticket(ptr %line, i32 %last) {{
 entry:
-  %start = call i64 @llvm.readcyclecounter()
+  %start = call i64 @npc.clock()
   br label %look
 look:
   %since = phi i64 [ %start, %entry ], [ %since, %spin ], [ %now, %tired ]
@@ -170,8 +171,8 @@ look:
   %fresh = icmp ne i32 %seen, %last
   br i1 %fresh, label %found, label %spin
 spin:
-  call void @llvm.x86.sse2.pause()
-  %now = call i64 @llvm.readcyclecounter()
+  call void @npc.spin()
+  %now = call i64 @npc.clock()
   %spent = sub i64 %now, %since
   %long = icmp ugt i64 %spent, {_SPIN}
   br i1 %long, label %tired, label %look
@@ -188,7 +189,7 @@ doze:
   br label %sleep
 sleep:
   ; futex(line, FUTEX_WAIT_PRIVATE, last): returns at once if the ticket has changed
-  call i64 (i64, ...) @syscall(i64 202, ptr %line, i32 128, i32 %last, ptr null)
+  call i64 (i64, ...) @syscall(i64 FUTEX, ptr %line, i32 128, i32 %last, ptr null)
   %woken = load atomic i32, ptr %line acquire, align 64
   %up = icmp ne i32 %woken, %last
   br i1 %up, label %wake, label %sleep
@@ -279,7 +280,7 @@ rouse:
   %is = icmp ne i32 %sleeps, 0
   br i1 %is, label %wake, label %following
 wake:
-  call i64 (i64, ...) @syscall(i64 202, ptr %bed, i32 129, i32 1)
+  call i64 (i64, ...) @syscall(i64 FUTEX, ptr %bed, i32 129, i32 1)
   br label %following
 following:
   %then = add i64 %s, 1
@@ -292,15 +293,15 @@ done:
 ; Waits until every piece is done: spins, then yields so that a worker can have this core.
 define internal void @wait() {{
 entry:
-  %start = call i64 @llvm.readcyclecounter()
+  %start = call i64 @npc.clock()
   br label %look
 look:
   %left = load atomic i32, ptr @remaining acquire, align 64
   %over = icmp eq i32 %left, 0
   br i1 %over, label %done, label %spin
 spin:
-  call void @llvm.x86.sse2.pause()
-  %now = call i64 @llvm.readcyclecounter()
+  call void @npc.spin()
+  %now = call i64 @npc.clock()
   %spent = sub i64 %now, %start
   %tired = icmp ugt i64 %spent, {_YIELD}
   br i1 %tired, label %yield, label %look
@@ -326,7 +327,7 @@ entry:
   store i64 %length, ptr getelementptr (%job, ptr @job, i64 0, i32 3)
   store i64 %grain, ptr getelementptr (%job, ptr @job, i64 0, i32 4)
   store i64 %pieces, ptr getelementptr (%job, ptr @job, i64 0, i32 5)
-  %bits = call i32 @mxcsr()
+  %bits = call i32 @fpstate()
   %control = and i32 %bits, -64
   store i32 %control, ptr getelementptr (%job, ptr @job, i64 0, i32 6)
   store i32 0, ptr @flags
@@ -341,9 +342,9 @@ entry:
   %some = icmp ne i32 %raised, 0
   br i1 %some, label %join, label %done
 join:
-  %own = call i32 @mxcsr()
+  %own = call i32 @fpstate()
   %joined = or i32 %own, %raised
-  call void @set_mxcsr(i32 %joined)
+  call void @set_fpstate(i32 %joined)
   br label %done
 done:
   ret void
@@ -438,7 +439,7 @@ define i64 @npc_pool_threads() {{
 }}
 """
 
-# Where there is no futex, or no MXCSR: everything runs in the caller.
+# Where there is no futex: everything runs in the caller.
 _SERIAL = """
 @npc_pool_limit = global i64 1, align 8
 define void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain, i64 %pieces) {
@@ -467,6 +468,11 @@ define i64 @npc_pool_threads() {
 _FREQUENT = frozenset({"npc_pool_call", "npc_pool_share"})
 
 
-def text(threads: bool) -> str:
-    """The code, for platforms that have worker ``threads`` or have none."""
-    return hasty((_NATIVE + PLACEMENT if threads else _SERIAL) + CALLS, _FREQUENT)
+def text(machine: Family | None) -> str:
+    """The code, for Linux on a machine of some family, or for what has no worker threads."""
+    if machine is None:
+        return hasty(_SERIAL + CALLS, _FREQUENT)
+    code = _NATIVE + PLACEMENT
+    for name, number in machine.kernel_calls.items():
+        code = code.replace(f"@syscall(i64 {name.upper()}", f"@syscall(i64 {number}")
+    return hasty(code + CALLS, _FREQUENT)

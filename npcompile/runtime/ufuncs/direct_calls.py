@@ -68,8 +68,8 @@ declare i32 @PyErr_WarnFormat(ptr, i64, ptr, ...)
 @PyExc_RuntimeWarning = external global i8
 {_formats()}
 declare ptr @npc_ufunc_generic(ptr, ptr, i64, ptr)
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
+declare void @npc.fp.save(ptr)
+declare void @npc.fp.restore(ptr)
 declare i32 @PyType_IsSubtype(ptr, ptr)
 {_declared(_USUAL)}
 @npc.generic = external global i8
@@ -256,16 +256,16 @@ other:
 ; Clears the floating-point flags; gives those that count.
 define internal i32 @raised() {{
 entry:
-  %mxcsr = alloca i32
-  call void @llvm.x86.sse.stmxcsr(ptr %mxcsr)
-  %bits = load i32, ptr %mxcsr
+  %fpstate = alloca i32
+  call void @npc.fp.save(ptr %fpstate)
+  %bits = load i32, ptr %fpstate
   %raised = and i32 %bits, {ALL_FLAGS}
   %any = icmp ne i32 %raised, 0
   br i1 %any, label %clear, label %done
 clear:
   %less = and i32 %bits, {~ALL_FLAGS}
-  store i32 %less, ptr %mxcsr
-  call void @llvm.x86.sse.ldmxcsr(ptr %mxcsr)
+  store i32 %less, ptr %fpstate
+  call void @npc.fp.restore(ptr %fpstate)
   br label %done
 done:
   ret i32 %raised

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.backends.target import here
 from npcompile.core.records import record
 
 ELSIZE = 40  #: of PyArray_Descr since NumPy 2; recycled memory is used where it holds
@@ -75,9 +76,8 @@ _VERSIONS = ((3, 11), (3, 12), (3, 13))  #: of CPython, whose bytecode is follow
 
 @cache
 def supported() -> bool:
-    """Whether entries work here: on x86-64, with objects of a known layout."""
-    machine = platform.machine() in ("x86_64", "AMD64")
-    return machine and sys.version_info[:2] in _VERSIONS and layout() is not None
+    """Whether entries work here: on a known machine, with objects of a known layout."""
+    return here().runs and sys.version_info[:2] in _VERSIONS and layout() is not None
 
 
 def unsupported() -> str:

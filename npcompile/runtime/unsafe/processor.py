@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import platform
 import sys
 from functools import cache
 
-from npcompile.runtime.unsafe.raw_memory import protect
+from npcompile.backends.target import here
+from npcompile.runtime.unsafe.raw_memory import has, protect
 
 #: void ask(uint32 leaf, uint32 part, uint32 *answer): CPUID, whose answer is eax, ebx, ecx, edx
 _ASK = bytes.fromhex(
@@ -27,12 +27,35 @@ _LEAVES = (
 )
 
 
+#: keys of the kernel's notes to a process: what the processor's features are
+_HWCAPS = (16, 26)
+
+
 @cache
 def identity() -> tuple[int, ...] | None:
-    """What CPUID says; None where it can't be asked: another system or kind of processor."""
-    wide = sys.maxsize > 1 << 32  # the code above is for 64 bits, which not all programs are
-    if sys.platform != "linux" or platform.machine() != "x86_64" or not wide:
+    """What the processor says of itself, or the kernel of it; None where neither can be asked:
+    another system or kind of processor."""
+    if sys.platform != "linux":
         return None
+    known = {"x86-64": _cpuid, "aarch64": _features}.get(here().name)
+    return known() if known is not None else None
+
+
+def _features() -> tuple[int, ...] | None:
+    """The features that the kernel names, and the processor's number."""
+    if not has("getauxval"):
+        return None
+    note = ctypes.PYFUNCTYPE(ctypes.c_ulong, ctypes.c_ulong)(("getauxval", ctypes.pythonapi))
+    try:
+        with open("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1") as file:
+            number = int(file.read(), 16)
+    except (OSError, ValueError):  # emulators have none
+        number = 0
+    return number, *map(note, _HWCAPS)
+
+
+def _cpuid() -> tuple[int, ...] | None:
+    """What CPUID says."""
     size, parts = mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE
     memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, parts)
     memory[: len(_ASK)], memory[64 : 64 + len(_ENABLED)] = _ASK, _ENABLED

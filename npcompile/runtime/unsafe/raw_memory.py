@@ -125,3 +125,21 @@ def _mprotect() -> Callable[[int, int, int], int]:
 def protect(address: int, size: int, how: int) -> bool:
     """Changes what may be done with pages of memory; False: the system does not let it be run."""
     return not _mprotect()(address, size, how)
+
+
+@cache
+def _clean() -> Callable[[int, int], None] | None:
+    try:
+        found = ctypes.CDLL("libgcc_s.so.1")
+        prototype = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+        return prototype(("__clear_cache", found))
+    except (OSError, AttributeError):
+        return None
+
+
+def clean_instructions(address: int, size: int) -> None:
+    """Makes instructions out of what was written, where caches don't by themselves.  Linux does
+    so, too, when it lets fresh pages be run."""
+    clean = _clean()
+    if clean is not None:
+        clean(address, address + size)

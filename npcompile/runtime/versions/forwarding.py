@@ -177,11 +177,11 @@ def _text() -> str:
 _TEXT = Template("""\
 declare ptr @PyObject_CallFunction(ptr, ptr, ...)
 declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
-declare i64 @llvm.readcyclecounter()
+declare i64 @npc.clock()
 @npc.format.call = private constant [5 x i8] c"OKKK\\00"
 
 define i64 @npc.ticks() {
-  %now = call i64 @llvm.readcyclecounter()
+  %now = call i64 @npc.clock()
   ret i64 %now
 }
 
@@ -202,9 +202,9 @@ forward:
   store i64 %one.more, ptr %done.at
   %function.at = getelementptr i64, ptr %table, i64 $FUNCTION
   %function = load ptr, ptr %function.at
-  %begun = call i64 @llvm.readcyclecounter()
+  %begun = call i64 @npc.clock()
   %result = call ptr @PyObject_Vectorcall(ptr %function, ptr %args, i64 %nargsf, ptr %kwnames)
-  %ended = call i64 @llvm.readcyclecounter()
+  %ended = call i64 @npc.clock()
   %took = sub i64 %ended, %begun
   %limit.at = getelementptr i64, ptr %table, i64 $LIMIT
   %limit = load i64, ptr %limit.at

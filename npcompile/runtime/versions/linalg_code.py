@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 
 from npcompile.backends.cpu.linalg import batches, blas, lapack, portable_products
-from npcompile.backends.cpu.loader.compile import Loaded, Target, load, target
+from npcompile.backends.cpu.loader.compile import Loaded, load, target
+from npcompile.backends.target import Target
 from npcompile.core.errors import refuse
 from npcompile.core.locks import lock
 from npcompile.runtime.cache.disk import compiled

@@ -12,6 +12,7 @@ from npcompile.core import logs
 from npcompile.core.aside import aside, load
 from npcompile.core.config import Config
 from npcompile.core.paths import import_path
+from npcompile.core.records import replace
 from npcompile.core.unseen import unseen
 from npcompile.graph.types import Opaque
 from npcompile.guards.sources import ObjectWords
@@ -70,6 +71,8 @@ def native(
 
     frame = FrameLayout(program)
     target = cpu.target()
+    if config.deterministic == "portable":
+        target = replace(target, saturates=False)
     own = bool(config.deterministic)
     # objects that are read where they lie stay as they are while this thread has the GIL
     releases = not any(isinstance(leaf.source, ObjectWords) for leaf in traced.leaves)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from npcompile.backends import cpu
 from npcompile.backends.cpu.kernels import vector_subprograms
-from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loader.symbols import STOCK, SUBPROGRAM
+from npcompile.backends.target import Target
 from npcompile.graph.subprograms import SUBPROGRAMS
 from npcompile.ops.record import OPERATORS
 from npcompile.runtime.cache.disk import DiskCache, Record, environment, fingerprint

@@ -12,7 +12,8 @@ import numpy as np
 from npcompile.backends.cpu.linalg import small_kernels
 from npcompile.backends.cpu.linalg.batches import ROW
 from npcompile.backends.cpu.linalg.small_kernels import SmallKernel
-from npcompile.backends.cpu.loader.compile import Target, lasting
+from npcompile.backends.cpu.loader.compile import lasting
+from npcompile.backends.target import Target
 from npcompile.core.aside import aside
 from npcompile.runtime.cache.disk import own
 from npcompile.runtime.unsafe.raw_memory import keep_for_ever

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib
+import platform
 import subprocess
 import sys
 import weakref
@@ -17,6 +18,7 @@ from npcompile.backends.cpu.loader import elf_loader
 from npcompile.backends.cpu.loader.compile import compile, load
 from npcompile.backends.cpu.loader.elf_loader import Image, Unplaceable
 from npcompile.backends.cpu.loader.ir_splitter import divided
+from npcompile.backends.target import here
 from npcompile.runtime.entry.function_writer import hasty
 from npcompile.runtime.unsafe import processor
 
@@ -136,7 +138,7 @@ def test_objects_see_each_other_and_names_are_there_once() -> None:
         Image(_parts(compile(far))[0], {"far": 0x1000})
     with pytest.raises(Unplaceable):
         Image([b"\x7fELF\x02\x01\x01" + bytes(80)], {})
-    held = elf_loader._Object(one[0])
+    held = elf_loader._Object(one[0], here().elf)
     (where,) = np.flatnonzero([kind == elf_loader._TEXTS for _, kind, *_ in held.sections])
     first = int.from_bytes(one[0][40:48], "little") + int(where) * elf_loader._SECTION.itemsize + 4
     with pytest.raises(Unplaceable, match="section"):  # relocations without what is added
@@ -206,10 +208,10 @@ def test_a_processor_is_itself() -> None:
 
 
 def test_where_the_processor_cannot_be_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processor.platform, "machine", lambda: "riscv64")
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
     assert processor.identity.__wrapped__() is None
     monkeypatch.undo()
-    monkeypatch.setattr(processor.sys, "maxsize", 2**31 - 1)  # a program of 32 bits
+    monkeypatch.setattr(sys, "maxsize", 2**31 - 1)  # a program of 32 bits
     assert processor.identity.__wrapped__() is None
     monkeypatch.undo()
     monkeypatch.setattr(processor, "protect", lambda *args: False)

@@ -13,7 +13,8 @@ import pytest
 import npcompile
 from npcompile.backends.cpu.kernels import kernel_functions, reduction_runs, scope
 from npcompile.backends.cpu.loader import cache_sizes
-from npcompile.backends.cpu.loader.compile import Target, host_target, target
+from npcompile.backends.cpu.loader.compile import host_target, target
+from npcompile.backends.target import Target
 from npcompile.core.records import replace
 
 WIDTHS = (1, 7, 8, 16, 24, 32, 40, 63, 64, 96, 104, 256, 544, 600)
@@ -41,7 +42,7 @@ def at(place: int, shape: tuple[int, ...], dtype: str) -> np.ndarray:
 
 def nothing_is_near(monkeypatch: pytest.MonkeyPatch, foresees: bool = False) -> None:
     """All that has more than a line goes past the caches."""
-    module = sys.modules[Target.__module__]  # beside it the package has a function of its name
+    module = sys.modules[host_target.__module__]  # beside it the package has a function of its name
     monkeypatch.setattr(module, "host_target", lambda wish: replace(host_target(wish), near=64))
     monkeypatch.setattr(Target, "foresees", foresees)
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import npcompile
-from npcompile.backends.cpu.loader.compile import Target, target
+from npcompile.backends.cpu.loader.compile import target
+from npcompile.backends.target import Target
 
 PAGE = mmap.PAGESIZE
 PROT_NONE, PROT_READ_WRITE = 0, 3
@@ -86,7 +87,7 @@ def test_nothing_is_read_beside_the_array() -> None:
             protect(end, PAGE, PROT_READ_WRITE)
 
 
-@pytest.mark.skipif(not target().avx512, reason="two instructions for each would be no gain")
+@pytest.mark.skipif(not target().masks, reason="two instructions for each would be no gain")
 @pytest.mark.parametrize("foresees", [True, False])
 @pytest.mark.parametrize("dynamic", [True, False])
 def test_fewer_loads(dynamic: bool, foresees: bool, monkeypatch: pytest.MonkeyPatch) -> None:

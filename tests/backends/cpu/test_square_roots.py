@@ -50,7 +50,7 @@ def numbers(rng, how, count=997):
 @np.errstate(all="ignore")
 def test_by_products(how, op, target):
     rng, run = np.random.default_rng(7), Runner(each(op), target)
-    assert ("14.pd" in run.text) == target.avx512
+    assert ("14.pd" in run.text) == target.masks
     for turn in range(40):
         args = [numbers(rng, how) for _ in range(2 if op == "div" else 1)]
         if turn % 2:

@@ -21,7 +21,7 @@ from npcompile.backends.cpu.llvm.text import (
     poison,
     vector_literal,
 )
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.errors import refuse
 from npcompile.core.records import record, replace
 from npcompile.graph.primitives import REDUCTIONS

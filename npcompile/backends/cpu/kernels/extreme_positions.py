@@ -84,6 +84,6 @@ class Scan:
 
     def _better(self, a: Value, b: Value) -> Value:
         """One of two numbers, of which none is NaN."""
-        if self.kind.target.avx512 and intrinsics.fits(a):
+        if self.kind.target.masks and intrinsics.fits(a):
             return intrinsics.extreme(self.f, self.kind.smallest, a, b)
         return self.f.select(scalar.compare(self.f, self._how(), a, b), a, b)

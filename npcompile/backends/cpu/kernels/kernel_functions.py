@@ -21,7 +21,7 @@ from npcompile.backends.cpu.llvm import access, register_shift
 from npcompile.backends.cpu.llvm.scalar import component, wide_lanes
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, SlotList, Slots, Word
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.paths import defer
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
@@ -221,7 +221,7 @@ def _write(module: LLVMModule, kernel: Kernel, name: str, target: Target, parall
         past = not kernel.reductions and streams(plan)
         if past and part is None:
             with f.when(_passes_much(plan, f, slots)):
-                f.run("llvm.x86.sse.sfence")
+                f.run("npc.streamed")
     f.do("ret void")
     return _made(kernel, module.shared(f), tuple(words), _streaming_from(plan) if past else None)
 
@@ -258,7 +258,7 @@ def _lanes(kernel: Kernel, target: Target) -> int:
     places, operations = _places(kernel), _operations(kernel)
     simple = (
         target.width >= 32 and not kernel.in_order
-        and (operations <= PAIRED or (target.avx512 and operations >= CHAINED))
+        and (operations <= PAIRED or (target.masks and operations >= CHAINED))
         and all(p.buffer.dtype.kind != "c" and p.by is None for p in places)
         and all(p.at.coefficients[-1] in (0, 1) for p in places)
     )

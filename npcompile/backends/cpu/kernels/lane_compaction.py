@@ -14,7 +14,8 @@ from npcompile.backends.cpu.kernels.subprogram_bodies import VectorArm, operatio
 from npcompile.backends.cpu.llvm import scalar
 from npcompile.backends.cpu.llvm.scalar import Parts
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal, vector_literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
+from npcompile.backends.target.x86_64 import instruction
 from npcompile.graph.ir import Const, Get, Node, Region, Subprogram
 
 Registers = list[Parts]  # a value, as many times as there are registers
@@ -220,7 +221,7 @@ class _PackedRoom:
         if self.elem != self.stored:
             value = self.f.convert("zext", value, self.stored)
         rest = literal(self.stored, 0, self.lanes)
-        name = f"llvm.x86.avx512.mask.compress.{value.suffix}"
+        name = instruction("pack", value.suffix)
         packed = self.f.call(name, (self.stored, self.lanes), value, rest, mask)
         self.f.store(packed, self._at(place), 8)
 
@@ -234,6 +235,6 @@ class _PackedRoom:
         """Lanes from a place on, where the mask holds."""
         value = self._load(place)
         none = literal(self.stored, 0, self.lanes)
-        name = f"llvm.x86.avx512.mask.expand.{value.suffix}"
+        name = instruction("unpack", value.suffix)
         spread = self.f.call(name, (self.stored, self.lanes), value, none, mask)
         return self.f.select(mask, self._narrow(spread), others)

@@ -85,7 +85,9 @@ def _reduced(kernel: Kernel) -> tuple[str, ...] | None:
              and reduce.buffer.dtype == reduce.dtype
              and all(dtype.char in _DTYPES for dtype in dtypes))
     number = "none" if reduce.initial is None else _digits(reduce.initial, reduce.dtype)
-    if not usual or number is None:
+    # how numbers become integers is the mode's to say
+    rounds = cast and load.dtype.kind in "fc" and last.dtype.kind in "iu"
+    if not usual or number is None or rounds:
         return None
     as_ = last.dtype.name if cast else "none"
     return reduce.kind, load.dtype.name, as_, reduce.dtype.name, number

@@ -26,7 +26,7 @@ from npcompile.backends.cpu.kernels.scope import LoopScope, NestPlan, masks_tail
 from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter
 from npcompile.backends.cpu.llvm.text import Value, i64
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.program.ir import Apply, Kernel, Load, Reduce
 
 SHORT = 8  # elements from which on lanes run along a reduced axis

@@ -21,7 +21,7 @@ from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.access import Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal, vector_literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.records import replace
 from npcompile.program.ir import Apply, Kernel, Reduce
 

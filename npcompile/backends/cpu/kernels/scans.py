@@ -18,7 +18,7 @@ from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.access import ElementAddress
 from npcompile.backends.cpu.llvm.scalar import Parts, constant
 from npcompile.backends.cpu.llvm.text import Value, i64, poison
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.records import replace
 from npcompile.graph.primitives import REDUCTIONS
 from npcompile.program.ir import Apply, Kernel

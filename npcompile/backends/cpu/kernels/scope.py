@@ -38,7 +38,7 @@ from npcompile.program.ir import (
 if TYPE_CHECKING:
     from npcompile.backends.cpu.kernels import branched_updates
     from npcompile.backends.cpu.llvm import intrinsics
-    from npcompile.backends.cpu.loader.compile import Target
+    from npcompile.backends.target import Target
 else:
     defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates")
     defer(globals(), "npcompile.backends.cpu.llvm", "intrinsics")
@@ -236,7 +236,7 @@ class LoopScope:
 
     def first_lanes(self, lanes: int, valid: Value) -> Value:
         f, bits = self.f, f"i{lanes}"
-        if self.plan.target.avx512 and lanes > 16:  # in one mask register; some lane is valid
+        if self.plan.target.masks and lanes > 16:  # in one mask register; some lane is valid
             none = f.binary("sub", literal("i64", lanes),
                             f.intrinsic("smin", valid, literal("i64", lanes)))
             if lanes != 64:
@@ -382,7 +382,7 @@ class LoopScope:
         """What a choice between two floats depends on: in a mask register at once, where a
         comparison of floats can put it there."""
         bit, condition = self.values[position][0], self.plan.kernel.values[position]
-        if not self.plan.target.avx512 or bit.lanes > 1 or not bit.text.startswith("%"):
+        if not self.plan.target.masks or bit.lanes > 1 or not bit.text.startswith("%"):
             return bit
         if isinstance(condition, Apply) and condition.op in ("lt", "le", "eq", "ne"):
             a, b = (self.values[arg] for arg in condition.args)
@@ -543,7 +543,7 @@ class LoopScope:
             for store in packed:
                 place = access.further(f, self.place(store.buffer, store.at), count)
                 access.pack(f, place, self.operand(store.value, lanes.count), mask,
-                            self.plan.target.avx512)
+                            self.plan.target.masks)
 
         if lanes.count == 1:
             put()
@@ -625,4 +625,4 @@ def one_by_one(kernel: Kernel) -> bool:
 
 def masks_tail(plan: NestPlan) -> bool:
     """Whether the machine has masked accesses for all that the kernel touches."""
-    return plan.lanes > 1 and (plan.target.avx512 or not narrow_memory(plan.kernel))
+    return plan.lanes > 1 and (plan.target.masks or not narrow_memory(plan.kernel))

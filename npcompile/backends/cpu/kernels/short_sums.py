@@ -32,7 +32,7 @@ def together(plan: NestPlan) -> int:
     )
     if not fits or sum(isinstance(v, Apply) for v in kernel.values) > LIGHT:
         return 0
-    return 8 if plan.target.avx512 and len(kernel.reductions) == 1 else 4
+    return 8 if plan.target.masks and len(kernel.reductions) == 1 else 4
 
 
 def worth(scope: LoopScope) -> Value:

@@ -19,7 +19,7 @@ import numpy as np
 
 from npcompile.backends.cpu.llvm import scalar
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.paths import defer
 from npcompile.program.ir import Apply, Kernel, Load
 
@@ -43,7 +43,7 @@ def by_products(kernel: Kernel, target: Target, lanes: int, varies: list[bool],
                 divisors: frozenset[int]) -> frozenset[int]:
     """The square roots and quotients of a kernel, if products are faster than the divider, which
     works beside them."""
-    if not target.avx512 or lanes % LANES or kernel.reductions or kernel.in_order:
+    if not target.masks or lanes % LANES or kernel.reductions or kernel.in_order:
         return frozenset()
     slow = frozenset(
         p for p, v in enumerate(kernel.values)
@@ -130,12 +130,12 @@ def _here(f: LLVMFunction, x: Value) -> Value:
     if x.lanes > LANES:
         low, high = (_here(f, half) for half in f.halves(x))
         return f.shuffle(low, high, range(x.lanes))
-    return f.op(f'call {x.type} asm sideeffect "", "=v,0"({x.typed})', "double", LANES)
+    return f.op(f"call {x.type} {intrinsics.IN_PLACE}({x.typed})", "double", LANES)
 
 
 def _root(f: LLVMFunction, x: Value) -> tuple[Value, Value]:
     """The square root, and what lies beyond it."""
-    y, half = intrinsics.approximation(f, "rsqrt14", x), _number(x, 0.5)
+    y, half = intrinsics.approximation(f, "inverse_root", x), _number(x, 0.5)
     g, h = f.binary("fmul", x, y), f.binary("fmul", y, half)  # of sqrt(x), 1 / (2 sqrt(x))
     rest = _minus(f, g, h, half)
     g, h = f.intrinsic("fma", g, rest, g), f.intrinsic("fma", h, rest, h)
@@ -147,7 +147,7 @@ def _root(f: LLVMFunction, x: Value) -> tuple[Value, Value]:
 
 def _quotient(f: LLVMFunction, a: Value, b: Value) -> tuple[Value, Value]:
     """The quotient, and what lies beyond it."""
-    y = intrinsics.approximation(f, "rcp14", b)
+    y = intrinsics.approximation(f, "inverse", b)
     y = f.intrinsic("fma", y, _minus(f, b, y, _number(b, 1.0)), y)
     s = f.binary("fmul", a, y)
     s = f.intrinsic("fma", _minus(f, b, s, a), y, s)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from npcompile.backends.cpu.llvm import scalar
 from npcompile.backends.cpu.llvm.scalar import Parts, any_lane
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.graph.ir import Const, Get, Node, Region, Subprogram, Table
 
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from npcompile.backends.cpu.kernels.lane_compaction import Packed
 from npcompile.backends.cpu.kernels.subprogram_bodies import VectorArm
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, type_text
-from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loader.symbols import SUBPROGRAM
+from npcompile.backends.target import Target
 from npcompile.graph.ir import Subprogram
 from npcompile.graph.subprograms import region_of
 
@@ -28,10 +28,10 @@ def emit(what: Subprogram, target: Target, lanes: int) -> str:
     )
     # a call, which nothing is moved across, between saving and restoring flags
     word = outer.alloca("i32")
-    outer.run("llvm.x86.sse.stmxcsr", word)
+    outer.run("npc.fp.save", word)
     given = ", ".join(p.typed for p in outer.params)
     found = outer.op(f"call {vector} @inside({given})", "double", lanes)
-    outer.run("llvm.x86.sse.ldmxcsr", word)
+    outer.run("npc.fp.restore", word)
     outer.do(f"ret {found.typed}")
     inside = LLVMFunction(module, "inside", vector, params)
     values = [Value(p.text, "double", lanes) for p in inside.params]

@@ -23,7 +23,7 @@ import numpy as np
 from npcompile.backends.cpu.linalg.matrices import Matrices
 from npcompile.backends.cpu.linalg.small_kernels import core, lanes
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.records import record
 from npcompile.linalg.small.table import ALGORITHMS, LONGEST
 
@@ -138,9 +138,9 @@ class Batches(Matrices):
     def _quiet(self, f: LLVMFunction) -> Iterator[None]:
         """Restores the floating-point flags after the instructions written inside."""
         control = f.alloca("i32")
-        f.run("llvm.x86.sse.stmxcsr", control)
+        f.run("npc.fp.save", control)
         yield
-        f.run("llvm.x86.sse.ldmxcsr", control)
+        f.run("npc.fp.restore", control)
 
     def _in_c_order(self, f: LLVMFunction, array: MatrixArray) -> Value:
         (row, column), one = array.strides, i64(1)

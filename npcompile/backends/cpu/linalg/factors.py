@@ -24,7 +24,7 @@ from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.access import Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts, component, constant
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.records import record
 
 ONE, NULL = i64(1), Value("null", "ptr")

@@ -7,7 +7,7 @@ import numpy as np
 from npcompile.backends.cpu.linalg import columns, general
 from npcompile.backends.cpu.linalg.blas import Blas
 from npcompile.backends.cpu.linalg.factors import PARAMETERS, WRITERS, Factors
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 
 WRITERS.update(general.WRITERS | columns.WRITERS)
 PARAMETERS.update(columns.PARAMETERS)

@@ -9,7 +9,7 @@ from npcompile.backends.cpu.llvm.access import ElementAddress, Lanes
 from npcompile.backends.cpu.llvm.casts import float_to_half, half_to_float
 from npcompile.backends.cpu.llvm.scalar import Parts, component
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.records import record
 
 

@@ -26,7 +26,7 @@ from npcompile.backends.cpu.linalg.matrices import Matrices, Numbers
 from npcompile.backends.cpu.llvm.access import Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts, component
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal, vector_literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 
 BLAS = frozenset("fdFD")
 PRODUCT = "m n k A ra ca B rb cb C rc"

@@ -23,7 +23,7 @@ from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.access import Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts, component
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 
 #: elements of k, and rows, of a block that stays in a cache
 DEEP, HIGH = 480, 192
@@ -42,7 +42,7 @@ class PortableProducts(Products):
         super().__init__(dtype, target, None)
         self.fused = True
         self.partial, self.wide = {"d": (8, 2), "f": (16, 1)}.get(dtype.char, (8, 1))
-        is_complex, roomy = dtype.kind == "c", target.avx512
+        is_complex, roomy = dtype.kind == "c", target.masks
         self.high = (4 if is_complex else 8) if roomy else (2 if is_complex else 4)
         self.broad = 2 if is_complex and not roomy else 3  # vectors of a tile
 

@@ -19,7 +19,7 @@ from npcompile.core.sizes import product as extent_of
 from npcompile.graph.routines import ROUTINES, Routine, Spec, parse, transform_spec
 from npcompile.program.ir import Buffer, RoutineCall, View
 
-#: the flags of MXCSR by the first letters of what NumPy calls them
+#: the flags in the word of ``npc.fp.save`` by the first letters of what NumPy calls them
 _FLAGS = {"i": 1, "d": 4, "o": 8, "u": 16}
 
 
@@ -72,7 +72,7 @@ class Routines:
         quiet = call.routine.quiet or not routine.flags
         control = f.alloca("i32") if quiet else None
         if control is not None:
-            f.run("llvm.x86.sse.stmxcsr", control)
+            f.run("npc.fp.save", control)
         if product:
             self.product(call)
         elif routine.name == "transform_rows":
@@ -82,7 +82,7 @@ class Routines:
         else:
             self.matrices(call, routine, name)
         if control is not None:
-            f.run("llvm.x86.sse.ldmxcsr", control)
+            f.run("npc.fp.restore", control)
 
     def _module(self, call: RoutineCall, routine: Routine, name: str) -> str:
         if routine.name == "product":
@@ -98,14 +98,14 @@ class Routines:
             with f.at_entry():
                 f.store(literal("i32", 0), self.known)
         room = f.alloca("i32")
-        f.run("llvm.x86.sse.stmxcsr", room)
+        f.run("npc.fp.save", room)
         state = f.load(room, "i32")
         if letters:
             before = f.binary("and", f.load(self.known, "i32"), literal("i32", forgotten))
             state = f.binary("and", state, literal("i32", ~forgotten))
             state = f.binary("or", state, before)
             f.store(state, room)
-            f.run("llvm.x86.sse.ldmxcsr", room)
+            f.run("npc.fp.restore", room)
         f.store(state, self.known)
 
     # ------------------------------------------------------------------ operands

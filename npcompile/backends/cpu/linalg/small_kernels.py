@@ -15,7 +15,7 @@ import numpy as np
 
 from npcompile.backends.cpu.linalg.lane_emitter import LaneEmitter, LaneMatrix
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.records import record
 from npcompile.graph.routines import ROUTINES
 from npcompile.linalg.small.table import ALGORITHMS

@@ -10,31 +10,36 @@ from npcompile.backends.cpu.llvm.text import (
     poison,
     vector_literal,
 )
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target, family
+from npcompile.backends.target.x86_64 import IN_PLACE, instruction, ordered
+
+__all__ = ["IN_PLACE", "approximation", "chosen_by_order", "compared", "extreme", "fits",
+           "permute", "permutes", "raise_flag", "scalef", "silent_fma", "subnormal",
+           "whole_register"]
 
 _BITS = {"double": 64, "float": 32}
+_KINDS = {"double": "d", "float": "s"}  # as instructions are named
 _NEAREST = "i32 4"  # rounding argument: as the control register says
 _SILENT = "i32 8"  # to nearest, and no flags are raised
 
 
 def fits(a: Value) -> bool:
-    """Whether a float vector is a register of an AVX-512 machine, or some whole ones."""
+    """Whether a float vector fills a register with masks, or some whole ones."""
     bits = a.lanes * _BITS.get(a.elem, 0)
     return bits in (128, 256) or (bits > 0 and bits % 512 == 0)
 
 
 def _masked(f: LLVMFunction, name: str, a: Value, b: Value, *immediate: str) -> Value:
-    """A masked AVX-512 instruction of two operands, all lanes on."""
+    """A masked instruction of two operands, all lanes on."""
     bits = a.lanes * _BITS[a.elem]
     if bits > 512:
         low, high = (
             _masked(f, name, _part(f, a, part), _part(f, b, part), *immediate) for part in (0, 1)
         )
         return f.shuffle(low, high, range(a.lanes))
-    kind = "pd" if a.elem == "double" else "ps"
     mask = literal(f"i{max(8, a.lanes)}", -1)
     extra = (_NEAREST,) if bits == 512 else ()
-    return f.call(f"llvm.x86.avx512.mask.{name}.{kind}.{bits}", (a.elem, a.lanes),
+    return f.call(instruction(name, _KINDS[a.elem], bits), (a.elem, a.lanes),
                   a, b, *immediate, poison(a.elem, a.lanes), mask, *extra)
 
 
@@ -46,41 +51,40 @@ def _part(f: LLVMFunction, a: Value, part: int) -> Value:
 
 def scalef(f: LLVMFunction, a: Value, n: Value) -> Value:
     """``a * 2**n`` for whole ``n``, rounded once."""
-    return _masked(f, "scalef", a, n)
+    return _masked(f, "scale", a, n)
 
 
 def extreme(f: LLVMFunction, smallest: bool, a: Value, b: Value) -> Value:
     """Minimum or maximum with -0 < +0; the number where one operand is NaN; no flag for quiet
     NaNs."""
-    return _masked(f, "range", a, b, f"i32 {4 if smallest else 5}")
+    return _masked(f, "extreme", a, b, f"i32 {4 if smallest else 5}")
 
 
 def _in_registers(f: LLVMFunction, name: str, result: str, operands: tuple[Value, ...],
                   *others: Value | str) -> Value:
-    """An AVX-512 instruction on whole registers of numbers of one type."""
+    """An instruction on whole registers of numbers of one type."""
     elem, lanes = operands[0].elem, operands[0].lanes
     if lanes * _BITS[elem] > 512:
         low, high = (_in_registers(f, name, result, tuple(_part(f, x, part) for x in operands),
                                    *others) for part in (0, 1))
         return f.shuffle(low, high, range(lanes))
-    kind = "pd" if elem == "double" else "ps"
-    return f.call(f"llvm.x86.avx512.{name}.{kind}.512", (result, lanes), *operands, *others)
+    return f.call(instruction(name, _KINDS[elem]), (result, lanes), *operands, *others)
 
 
 def approximation(f: LLVMFunction, name: str, a: Value) -> Value:
-    """``rcp14``, the inverse, or ``rsqrt14``, that of the square root, to 14 bits, silently."""
+    """``inverse``, or ``inverse_root``, that of the square root, to 14 bits, silently."""
     lanes = 512 // _BITS[a.elem]
     return _in_registers(f, name, a.elem, (a,), poison(a.elem, lanes), literal(f"i{lanes}", -1))
 
 
 def silent_fma(f: LLVMFunction, a: Value, b: Value, c: Value) -> Value:
     """``a*b + c``, rounded to nearest, without flags."""
-    return _in_registers(f, "vfmadd", a.elem, (a, b, c), _SILENT)
+    return _in_registers(f, "fma", a.elem, (a, b, c), _SILENT)
 
 
 def subnormal(f: LLVMFunction, a: Value) -> Value:
     """Where numbers are subnormal and not 0."""
-    return _in_registers(f, "fpclass", "i1", (a,), "i32 32")
+    return _in_registers(f, "subnormal", "i1", (a,), "i32 32")
 
 
 def chosen_by_order(f: LLVMFunction, target: Target, smallest: bool, a: Value, b: Value) -> Value:
@@ -89,20 +93,22 @@ def chosen_by_order(f: LLVMFunction, target: Target, smallest: bool, a: Value, b
     Where the machine can't suppress its flag for NaN, a branch that is never taken sees to that.
     """
     name = "min" if smallest else "max"
-    if target.avx512:
+    if target.masks:
         wide, kind = _in_vectors(f, a, b)
-        made = f.call(f"llvm.x86.avx512.mask.{name}.{kind}.round", (a.elem, wide[0].lanes),
+        made = f.call(instruction(f"silent_{name}", kind), (a.elem, wide[0].lanes),
                       *wide, poison(a.elem, wide[0].lanes), literal("i8", -1), _SILENT)
         return f.extract(made, 0)
+    if family(target.family).orders_quietly:
+        how = "olt" if smallest else "ogt"
+        return f.select(f.op(f"fcmp {how} {a.type} {a.text}, {b.text}", "i1"), a, b)
     usual, unordered, after = (f.name_for(stem) for stem in ("ordered", "nan", "after"))
-    ordered = f.op(f"fcmp ord {a.type} {a.text}, {b.text}", "i1")
-    f.branch(ordered, usual, unordered, likely=True)
+    numbers = f.op(f"fcmp ord {a.type} {a.text}, {b.text}", "i1")
+    f.branch(numbers, usual, unordered, likely=True)
     f.label(unordered)
     f.jump(after)
     f.label(usual)
     wide, kind = _in_vectors(f, a, b)
-    made = f.call(f"llvm.x86.sse{'2' * (kind == 'sd')}.{name}.{kind}",
-                  (a.elem, wide[0].lanes), *wide)
+    made = f.call(ordered(name, kind), (a.elem, wide[0].lanes), *wide)
     least = f.extract(made, 0)
     f.jump(after)
     f.label(after)
@@ -111,7 +117,7 @@ def chosen_by_order(f: LLVMFunction, target: Target, smallest: bool, a: Value, b
 
 def _in_vectors(f: LLVMFunction, *numbers: Value) -> tuple[list[Value], str]:
     """Numbers as first lanes of registers, and what instructions of the kind are called."""
-    kind, lanes = ("sd", 2) if numbers[0].elem == "double" else ("ss", 4)
+    kind, lanes = ("d", 2) if numbers[0].elem == "double" else ("s", 4)
     return [f.op(f"insertelement <{lanes} x {v.elem}> poison, {v.typed}, i64 0", v.elem, lanes)
             for v in numbers], kind
 
@@ -124,7 +130,7 @@ def compared(f: LLVMFunction, how: str, a: Value, b: Value) -> Value:
     """``a < b`` (``lt``, or ``le``, ``eq``, ``ne``) of two numbers in a mask register, without a
     flag for quiet NaNs."""
     wide, kind = _in_vectors(f, a, b)
-    made = f.call(f"llvm.x86.avx512.mask.cmp.{kind}", ("i8", 1), *wide,
+    made = f.call(instruction("compare", kind), ("i8", 1), *wide,
                   f"i32 {_COMPARISONS[how]}", literal("i8", -1), "i32 4")
     return f.convert("trunc", made, "i1")
 
@@ -148,13 +154,12 @@ def permute(f: LLVMFunction, elem: str, numbers: tuple[Literal, ...], index: Val
     if lanes * _BITS[elem] > 512:
         low, high = (permute(f, elem, numbers, _part(f, index, part)) for part in (0, 1))
         return f.shuffle(low, high, range(lanes))
-    kind, wide = ("pd", "i64") if elem == "double" else ("ps", "i32")
+    kind, wide = ("d", "i64") if elem == "double" else ("s", "i32")
     if index.elem != wide:
         narrow = int(index.elem[1:]) > int(wide[1:])
         index = f.convert("trunc" if narrow else "zext", index, wide)
     if len(numbers) <= lanes:
-        short = "df" if elem == "double" else "sf"
-        return f.call(f"llvm.x86.avx512.permvar.{short}.512", (elem, lanes),
+        return f.call(instruction("permute", kind), (elem, lanes),
                       vector_literal(elem, numbers * (lanes // len(numbers))), index)
     if len(numbers) > 2 * lanes:
         half = len(numbers) // 2
@@ -163,7 +168,7 @@ def permute(f: LLVMFunction, elem: str, numbers: tuple[Literal, ...], index: Val
         upper = f.icmp("ne", bit, literal(wide, 0, lanes))
         return f.select(upper, second, first)
     halves = [vector_literal(elem, numbers[at : at + lanes]) for at in (0, lanes)]
-    return f.call(f"llvm.x86.avx512.vpermi2var.{kind}.512", (elem, lanes),
+    return f.call(instruction("permute_two", kind), (elem, lanes),
                   halves[0], index, halves[1])
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.access import Address, ElementAddress, Lanes
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.core.records import record
 from npcompile.program.ir import Kernel, Load
 
@@ -35,7 +35,7 @@ def runs(
 ) -> dict[int, tuple[ShiftedLoads, int]]:
     """The loads worth putting together of those with lanes along an axis, with their constants.
     Machines without AVX-512 have no one instruction for it."""
-    if not target.avx512 or axis < 0:
+    if not target.masks or axis < 0:
         return {}
     found: dict[Address, dict[int, int]] = {}
     for position, value in enumerate(kernel.values):

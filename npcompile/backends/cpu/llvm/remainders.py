@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile.backends.cpu.llvm import intrinsics
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, known_integer, literal
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 
 #: for each type its integer, the exponents' bias and fraction bits; what is safe: magnitudes
 #: between 2**-n and 2**n for n; and how many times larger than the divisor (a power of 2)
@@ -19,14 +19,14 @@ def integers(
     """``a / b`` towards 0 and the rest; ``b`` is not 0 and the quotient in range."""
     bits = int(a.elem[1:])
     small = bits < 64 and known_integer(b) is None
-    if a.lanes > 1 and bits == 64 and target.avx512:
+    if a.lanes > 1 and bits == 64 and target.masks:
         return _wide(f, a, b, signed)
     if a.lanes > 1 and small:
         # rounded, too, the quotient is not the next integer: that is at least 1/b away
         to, back = ("sitofp", "fptosi") if signed else ("uitofp", "fptoui")
         elem = "float" if bits <= 16 else "double"
         ratio = f.binary("fdiv", f.convert(to, a, elem), f.convert(to, b, elem))
-        if elem == "double" and not signed and not target.avx512:
+        if elem == "double" and not signed and not target.masks:
             # AVX2 converts to signed integers only, and tries both halves: the one is invalid
             whole = f.binary("fadd", f.intrinsic("trunc", ratio), literal(elem, 2.0**52, a.lanes))
             quotient = f.convert("trunc", f.bitcast(whole, "i64"), a.elem)
@@ -119,7 +119,7 @@ def floor_quotient(f: LLVMFunction, target: Target, a: Value, b: Value) -> Value
     elem, bias, fraction = _FLOATS[a.elem][:3]
     most, infinity = (literal(elem, exponent << fraction, a.lanes)
                       for exponent in (bias + fraction - 4, 2 * bias + 1))
-    if target.avx512 and a.lanes * int(elem[1:]) % 512 == 0:
+    if target.masks and a.lanes * int(elem[1:]) % 512 == 0:
         quotient = _by_products(f, a, b)
         known = f.negate(intrinsics.subnormal(f, quotient))
     else:
@@ -139,7 +139,7 @@ def floor_quotient(f: LLVMFunction, target: Target, a: Value, b: Value) -> Value
 def _by_products(f: LLVMFunction, a: Value, b: Value) -> Value:
     """The quotient with an error of some units in the last place, in less time than the divider
     takes; NaN where b is 0 or not finite."""
-    inverse = intrinsics.approximation(f, "rcp14", b)
+    inverse = intrinsics.approximation(f, "inverse", b)
     minus = f.op(f"fneg {b.typed}", b.elem, b.lanes)
     one = literal(a.elem, 1.0, a.lanes)
     for _ in range(2 if a.elem == "double" else 1):

@@ -23,8 +23,8 @@ from npcompile.backends.cpu.llvm.text import (
     literal,
     poison,
 )
-from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loader.symbols import SUBPROGRAM
+from npcompile.backends.target import Target
 from npcompile.core.paths import defer
 from npcompile.core.records import record
 from npcompile.graph.ir import Number, Subprogram, Table, integer
@@ -96,7 +96,7 @@ def apply(f: LLVMFunction, target: Target, op: str, dtypes: list[np.dtype], args
           result: np.dtype, attrs: Table | Subprogram | None = None) -> Parts:
     """One primitive, or ``cast``, of operands of the same number of lanes."""
     if op == "cast":
-        found = casts.cast(f, args[0], dtypes[0], result)
+        found = casts.cast(f, args[0], dtypes[0], result, target)
         known = not any(a.text.startswith("%") for a in args[0])
         return tuple([f.opaque(a) if known and a.elem in FLOATS else a for a in found])
     site = EmissionSite(f, target, dtypes[-1], result, attrs)
@@ -235,7 +235,7 @@ def _ldexp(site: EmissionSite, a: Value, n: Value) -> Value:
     have = int(n.elem[1:])
     if have != bits:
         n = f.convert("trunc" if have > bits else "sext", n, wide)
-    if site.target.avx512 and intrinsics.fits(a):
+    if site.target.masks and intrinsics.fits(a):
         return intrinsics.scalef(f, a, f.convert("sitofp", n, a.elem))
     for _ in range(2):
         low, high = f.icmp("slt", n, number(least)), f.icmp("sgt", n, number(most))
@@ -454,7 +454,7 @@ def _extreme(smallest: bool) -> Rule:
             if site.dtype.kind == "b":
                 return f.binary("and" if smallest else "or", a, b)
             return f.intrinsic(("s" if site.signed else "u") + ("min" if smallest else "max"), a, b)
-        if site.target.avx512 and intrinsics.fits(a):
+        if site.target.masks and intrinsics.fits(a):
             nan = literal(a.elem, float("nan"), a.lanes)
             extreme = intrinsics.extreme(f, smallest, a, b)
             return f.select(compare(f, "uno", a, b), nan, extreme)
@@ -500,7 +500,7 @@ def _lookup(site: EmissionSite, index: Value) -> Value:
     assert isinstance(site.attrs, Table)
     f, numbers = site.f, site.attrs.values
     elem = register(site.result)
-    if site.target.avx512 and intrinsics.permutes(elem, index.lanes, len(numbers)):
+    if site.target.masks and intrinsics.permutes(elem, index.lanes, len(numbers)):
         return intrinsics.permute(f, elem, numbers, index)
     index = f.binary("and", index, literal(index.elem, len(numbers) - 1, index.lanes))
     where = f.offset(f.module.table(elem, numbers), elem, casts.resize(f, index, "i64", False))
@@ -523,7 +523,7 @@ def gather(f: LLVMFunction, pointers: Value, elem: str) -> Value:
 
 def wide_lanes(target: Target, what: Subprogram) -> int:
     """Lanes of the subprogram's wide version, 0 if there is none."""
-    return target.width // 8 * what.registers if target.avx512 and what.registers > 1 else 0
+    return target.width // 8 * what.registers if target.masks and what.registers > 1 else 0
 
 
 def _call(site: EmissionSite, *args: Value) -> Value:

@@ -5,7 +5,6 @@ Every use of llvmlite is behind one lock: it has one of its own, and the option 
 
 from __future__ import annotations
 
-import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,17 +13,15 @@ from typing import Any, ParamSpec, TypeVar
 
 from npcompile.backends.cpu.loader import symbols
 from npcompile.backends.cpu.loader.cache_sizes import near_here
+from npcompile.backends.target import Target, family, here
 from npcompile.core.aside import aside, forking
 from npcompile.core.config import capability
 from npcompile.core.errors import Refusal
-from npcompile.core.records import record
 from npcompile.core.surroundings import Unusable
 from npcompile.runtime.unsafe.raw_memory import keep_for_ever
 
 _lock = threading.RLock()
 forking(_lock)  # a child must not inherit LLVM in the middle of its work
-_AVX2 = "+avx2,+fma,+bmi,+bmi2,+lzcnt,+popcnt,+f16c"
-_AVX512 = ("avx512f", "avx512dq", "avx512bw", "avx512vl")
 _MAGIC = b"npc6"
 #: newer parts of llvmlite
 _NEEDED = ("create_lljit_compiler", "create_pass_builder", "JITLibraryBuilder")
@@ -32,24 +29,6 @@ _NEEDED = ("create_lljit_compiler", "create_pass_builder", "JITLibraryBuilder")
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-@record
-class Target:
-    """What to generate code for: ``width`` is a vector register's, in bytes, and ``near`` how many
-    bytes caches hold that are faster than memory."""
-
-    cpu: str
-    features: str
-    width: int
-    avx512: bool
-    near: int
-
-    @property
-    def foresees(self) -> bool:
-        """Whether reading in order is as fast as memory without being asked ahead.  On Zen 4 what
-        is asked for a block ahead is rather in the way of the block's own."""
-        return self.cpu.startswith("znver")
 
 
 @cache
@@ -65,9 +44,8 @@ def _binding() -> Any:
     except Exception as error:  # it is missing, too old, blocked, or something stands in for it
         what = f"llvmlite can't be used: {type(error).__name__}: {error}"
         raise Unusable(Refusal("compiler", what)) from error
-    if platform.machine().lower() in ("x86_64", "amd64"):
-        # a short loop on two lines of the cache takes up to half as long again
-        llvm.set_option("npcompile", "-x86-experimental-pref-innermost-loop-alignment=6")
+    for option in here().options:
+        llvm.set_option("npcompile", option)
     return llvm
 
 
@@ -92,13 +70,7 @@ def host_target(request: str) -> Target:
     """The target for a capability: ``default`` (the best of this machine), ``avx2``, ``avx512``."""
     llvm = _binding()
     have = llvm.get_host_cpu_features()
-    cpu, features = llvm.get_host_cpu_name(), have.flatten()
-    wide = all(have.get(name) for name in _AVX512)
-    if wide and request != "avx2":
-        return Target(cpu, features, 64, True, near_here())
-    if have.get("avx2"):
-        return Target("haswell", _AVX2, 32, False, near_here())
-    return Target(cpu, features, 16, False, near_here())
+    return here().chosen(request, llvm.get_host_cpu_name(), have, have.flatten(), near_here())
 
 
 def target(request: str | None = None) -> Target:
@@ -122,7 +94,10 @@ def _version(llvm: Any) -> str:
 @cache
 def _machine(of: Target, level: int) -> Any:
     llvm = _binding()
-    triple = llvm.Target.from_triple(llvm.get_process_triple())
+    if of.triple:
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
+    triple = llvm.Target.from_triple(of.triple or llvm.get_process_triple())
     return triple.create_target_machine(
         cpu=of.cpu, features=of.features, opt=level, reloc="pic", codemodel="small"
     )
@@ -184,7 +159,7 @@ def _switched(of: Target, optimise: tuple[str, ...]) -> Iterator[None]:
     Loop strength reduction costs half of code generation and gains array kernels nothing, and
     scheduling a twentieth, which gains a few percent where there are only 16 registers.
     """
-    options = {"disable-lsr": not optimise, "enable-misched": bool(optimise) or not of.avx512,
+    options = {"disable-lsr": not optimise, "enable-misched": bool(optimise) or not of.masks,
                **_NEEDLESS}
     binding = _binding()
     for name, value in options.items():
@@ -202,6 +177,7 @@ def _switched(of: Target, optimise: tuple[str, ...]) -> Iterator[None]:
 def assembly(text: str, of: Target | None = None, optimise: tuple[str, ...] = ()) -> str:
     """The machine code of a module as assembler text."""
     of = of if of is not None else target()
+    text = family(of.family).spelled(text)
     with _switched(of, () if _is_large(text) else optimise):
         machine, module = _parsed(text, of, optimise)
         return str(machine.emit_assembly(module))
@@ -216,6 +192,7 @@ def compile(text: str, of: Target | None = None, optimise: tuple[str, ...] = ())
     )
 
     of = of if of is not None else target()
+    text = family(of.family).spelled(text)
     well, haste = divided(text)
     objects = []
     with _switched(of, () if _is_large(well) else optimise):
@@ -272,7 +249,7 @@ def lasting(code: bytes, imports: Mapping[str, int] | None = None) -> Loaded:
 
 @cache
 def _jit() -> Any:
-    return _binding().create_lljit_compiler()
+    return _binding().create_lljit_compiler(use_jit_link=here().second_linker)
 
 
 _linked_count = 0

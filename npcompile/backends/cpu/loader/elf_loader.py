@@ -4,7 +4,8 @@
 
     image ::= code, stubs | constants, addresses | data        each from a page of its own on
 
-Objects are ELF files for x86-64 as LLVM writes them for code that is independent of its position.
+Objects are ELF files as LLVM writes them for code that is independent of its position; the family
+of processors tells what is written into such code (:class:`npcompile.backends.target.Family`).
 Whatever else is in one (:class:`Unplaceable`) is left to LLVM's own linker.  A *stub* jumps to a
 function outside, which may be too far away for a call; the *addresses* are those of all symbols
 that others see (ELF's global offset table).  What unwinds the stack is left out: nothing raises
@@ -21,10 +22,10 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.cpu.loader import symbols
-from npcompile.runtime.unsafe.raw_memory import protect
+from npcompile.backends.target import Relocation, TooFar, here
+from npcompile.runtime.unsafe.raw_memory import clean_instructions, protect
 
 _HEAD = b"\x7fELF\x02\x01\x01"  # 64 bits, little endian
-_X86_64 = 62
 _SECTION = np.dtype([
     ("name", "<u4"), ("type", "<u4"), ("flags", "<u8"), ("address", "<u8"), ("offset", "<u8"),
     ("size", "<u8"), ("link", "<u4"), ("info", "<u4"), ("align", "<u8"), ("entry", "<u8"),
@@ -40,9 +41,7 @@ _SECTIONS = {_NONE, _BITS, _SYMBOLS, _TEXTS, _RELOCATIONS, _ZEROS, _UNWIND}
 _WRITABLE, _IN_MEMORY, _CODE = 1, 2, 4  # flags of sections
 _PLAIN = (0, 1, 2, 3)  # types of symbols: none, data, function, section
 _UNDEFINED, _RESERVED = 0, 0xFF00  # numbers of sections
-# types of relocations: an address, its distance, that of a function, that of a word with it
-_ADDRESS, _DISTANCE, _FUNCTION, _WORDS = 1, 2, 4, (9, 41, 42)
-_STUB = 8  # bytes, of which six are used: jmp [rip + distance]
+_SLOT = 8  # bytes of an address
 _PAGE = mmap.PAGESIZE
 
 
@@ -53,9 +52,9 @@ class Unplaceable(Exception):
 class _Object:
     """One file: its sections and symbols, and where in the image they come to lie."""
 
-    def __init__(self, code: bytes) -> None:
-        if code[: len(_HEAD)] != _HEAD or int.from_bytes(code[18:20], "little") != _X86_64:
-            raise Unplaceable("not an ELF file for x86-64")
+    def __init__(self, code: bytes, machine: int) -> None:
+        if code[: len(_HEAD)] != _HEAD or int.from_bytes(code[18:20], "little") != machine:
+            raise Unplaceable("not an ELF file for this machine")
         self.code = code
         first = int.from_bytes(code[40:48], "little")
         count = int.from_bytes(code[60:62], "little")
@@ -96,7 +95,8 @@ class Image:
     def __init__(self, objects: list[bytes], imports: dict[str, int]) -> None:
         if sys.platform != "linux":
             raise Unplaceable("not a system whose memory can be asked for as it is here")
-        self._objects = list(map(_Object, objects))
+        self._family = here()
+        self._objects = [_Object(code, self._family.elf) for code in objects]
         names = {name for o in self._objects for name in o.names.values()}
         self._names = {name: k for k, name in enumerate(sorted(names))}
         bounds = self._lay_out()
@@ -107,6 +107,8 @@ class Image:
         for o in self._objects:
             self._relocate(o)
         code, constants = bounds[0], bounds[1] - bounds[0]
+        if self._family.cleans_instructions:
+            clean_instructions(self._base, code)
         if not (protect(self._base, code, mmap.PROT_READ | mmap.PROT_EXEC)
                 and protect(self._base + code, constants, mmap.PROT_READ)):
             raise Unplaceable("the system does not let memory be run")
@@ -128,9 +130,10 @@ class Image:
                 end = -(-end // 64) * 64
                 if group == 0:
                     self._stubs = end
+                    end += len(self._family.trampoline.code) * len(self._names)
                 else:
-                    self._table = end
-                end += _STUB * len(self._names)
+                    self._slots = end
+                    end += _SLOT * len(self._names)
             end = -(-max(end, 1) // _PAGE) * _PAGE
             bounds.append(end)
         return bounds
@@ -156,11 +159,13 @@ class Image:
         for name, number in self._names.items():
             if self._outside[number]:
                 self._addresses[number] = imports.get(name) or _of_process(name)
-        words = np.arange(len(self._names)) * _STUB
-        self._write(self._table + words, self._addresses)
-        self._write(self._stubs + words, np.full(len(words), 0x25FF, "<u2"))
-        ahead = self._table - self._stubs - 6  # the same from each stub to its address
-        self._write(self._stubs + words + 2, np.full(len(words), ahead, "<i4"))
+        numbers = np.arange(len(self._names))
+        slots, stub = self._slots + _SLOT * numbers, self._family.trampoline
+        self._write(slots, self._addresses)
+        stubs = self._stubs + len(stub.code) * numbers
+        self._bytes[stubs[:, None] + np.arange(len(stub.code))] = np.frombuffer(stub.code, np.uint8)
+        for offset, add, relocation in stub.written:
+            self._relocated(relocation, stubs + offset, self._base + slots + add)
 
     def _write(self, places: Any, values: Any) -> None:
         """Puts numbers at offsets in the image."""
@@ -183,27 +188,37 @@ class Image:
         value[known] = self._addresses[numbers[known]]
         function = value.copy()
         far = known & self._outside[numbers]
-        function[far] = self._base + self._stubs + _STUB * numbers[far]
-        word = np.where(known, self._base + self._table + _STUB * numbers, 0)
+        function[far] = self._base + self._stubs + len(self._family.trampoline.code) * numbers[far]
+        slot = np.where(known, self._base + self._slots + _SLOT * numbers, 0)
+        goals = {"value": value, "function": function, "slot": slot}
         for _, kind, _, _, offset, size, _, target, *_ in o.sections:
             if kind != _RELOCATIONS or target not in o.at:
                 continue
             rows = np.frombuffer(o.code, _RELOCATION, size // _RELOCATION.itemsize, offset)
             places = o.at[target] + rows["offset"].astype(np.int64)
-            kinds, symbol = rows["type"], rows["symbol"]
-            whole, words = kinds == _ADDRESS, np.isin(kinds, _WORDS)
-            if not (whole | words | (kinds == _DISTANCE) | (kinds == _FUNCTION)).all():
-                raise Unplaceable("a relocation of another type")
-            aim = np.where(words, word[symbol], np.where(kinds == _FUNCTION, function[symbol],
-                                                         value[symbol]))
-            if not aim.all():
-                raise Unplaceable("a symbol that is nowhere")
-            aim = aim + rows["add"]
-            self._write(places[whole], aim[whole])
-            near = aim[~whole] - (self._base + places[~whole])
-            if (near != near.astype(np.int32)).any():
-                raise Unplaceable("something is too far away")
-            self._write(places[~whole], near.astype("<i4"))
+            for number in np.unique(rows["type"]).tolist():
+                relocation = self._family.relocations.get(number)
+                if relocation is None:
+                    raise Unplaceable("a relocation of another type")
+                some = rows["type"] == number
+                aim = goals[relocation.goal][rows["symbol"][some]]
+                if not aim.all():
+                    raise Unplaceable("a symbol that is nowhere")
+                self._relocated(relocation, places[some], aim + rows["add"][some])
+
+    def _relocated(self, relocation: Relocation, places: Any, aims: Any) -> None:
+        """Writes what leads to addresses at places in the image."""
+        try:
+            bits = relocation.field(aims, self._base + places)
+        except TooFar:
+            raise Unplaceable("something is too far away") from None
+        made = bits.astype(f"<i{relocation.size}")
+        if relocation.within:
+            old = self._bytes[places[:, None] + np.arange(relocation.size)]
+            made |= old.view(made.dtype).reshape(-1)
+        elif (made != bits).any():
+            raise Unplaceable("something is too far away")
+        self._write(places, made)
 
 
 def _of_process(name: str) -> int:

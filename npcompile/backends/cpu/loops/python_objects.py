@@ -114,9 +114,9 @@ class HostCalls:
             self.operand(sizes, whole(b), True) for b in call.outputs if b.kind != "owned"
         ]
         control = f.alloca("i32")
-        f.run("llvm.x86.sse.stmxcsr", control)
+        f.run("npc.fp.save", control)
         result = self.call(call.function, inputs, outputs)
-        f.run("llvm.x86.sse.ldmxcsr", control)
+        f.run("npc.fp.restore", control)
         self.require(result)
         if isinstance(call.function, CallSite):
             self.take(result, call.outputs)
@@ -272,9 +272,9 @@ class HostCalls:
         split = len(args) - len(site.names)
         keywords = dict(zip(site.names, args[split:], strict=True))
         control = f.alloca("i32")
-        f.run("llvm.x86.sse.stmxcsr", control)
+        f.run("npc.fp.save", control)
         result = self.vectorcall(site.function, args[:split], keywords)
-        f.run("llvm.x86.sse.ldmxcsr", control)
+        f.run("npc.fp.restore", control)
         with f.when(f.icmp("eq", result, NULL)):
             for name, file, line in site.places:
                 texts = [

@@ -12,9 +12,9 @@ from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
-from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loops import work_estimate
 from npcompile.backends.cpu.loops.registers import Registers
+from npcompile.backends.target import Target
 from npcompile.core.paths import defer
 from npcompile.core.sizes import Size, floordiv, hint, is_known, largest, symbols
 from npcompile.program.ir import (

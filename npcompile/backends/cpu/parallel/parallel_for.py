@@ -18,10 +18,10 @@ from npcompile.backends.cpu.llvm.frame import DONE
 from npcompile.backends.cpu.llvm.scalar import register
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, bytes_of, fill
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal
-from npcompile.backends.cpu.loader.compile import Target
 from npcompile.backends.cpu.loops.python_objects import NULL
 from npcompile.backends.cpu.loops.registers import ParallelRegisters, Registers
 from npcompile.backends.cpu.loops.statements import ROUTINES, Statements, scalar_loops
+from npcompile.backends.target import Target
 from npcompile.core.paths import import_path
 from npcompile.core.records import replace
 from npcompile.core.sizes import Poly, Size, floordiv, largest, product, substitute, symbols
@@ -129,7 +129,7 @@ class _ParallelFor(Statements):
         ]
         if beyond:
             with f.when(reduce(partial(f.binary, "or"), beyond)):
-                f.run("llvm.x86.sse.sfence")
+                f.run("npc.streamed")
 
     def total(self, kernel: Kernel) -> Size:
         if kernel not in self.totals:

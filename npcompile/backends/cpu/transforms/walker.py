@@ -104,11 +104,11 @@ compare:
   %same = and i1 %same.n, %same.c
   br i1 %same, label %ready, label %miss
 miss:
-  call void @llvm.x86.sse.stmxcsr(ptr %control)
+  call void @npc.fp.save(ptr %control)
 {of_kind("find", "ptr", ENTRIES)}
 {of_kind("id", "i64", ENTRIES + 2)}
   %fresh = call ptr %find(i64 %id, i64 %n, i64 %c)
-  call void @llvm.x86.sse.ldmxcsr(ptr %control)
+  call void @npc.fp.restore(ptr %control)
   %failed = icmp eq ptr %fresh, null
   br i1 %failed, label %bad, label %ready
 ready:
@@ -144,7 +144,7 @@ fast:
   call void @npc_pool_call(ptr @npc_fft_units, ptr %frame, i64 %units, i64 1, i64 0, i1 %much)
   br label %fine
 slow:
-  call void @llvm.x86.sse.stmxcsr(ptr %control)
+  call void @npc.fp.save(ptr %control)
 {of_kind("run", "ptr", ENTRIES + 1)}
 {of_kind("own", "i64", ENTRIES + 2)}
   %raised = call i32 %run(i64 %own, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
@@ -154,7 +154,7 @@ slow:
   %joined = or i32 %bits, %raised
   %kept = select i1 %refused, i32 %bits, i32 %joined
   store i32 %kept, ptr %control
-  call void @llvm.x86.sse.ldmxcsr(ptr %control)
+  call void @npc.fp.restore(ptr %control)
   br i1 %refused, label %bad, label %fine
 bad:
   ret i64 0
@@ -180,11 +180,11 @@ compare:
   %same = and i1 %same.n, %same.c
   br i1 %same, label %ready, label %miss
 miss:
-  call void @llvm.x86.sse.stmxcsr(ptr %control)
+  call void @npc.fp.save(ptr %control)
 {of_kind("find", "ptr", ENTRIES)}
 {of_kind("id", "i64", ENTRIES + 2)}
   %fresh = call ptr %find(i64 %id, i64 %n, i64 0)
-  call void @llvm.x86.sse.ldmxcsr(ptr %control)
+  call void @npc.fp.restore(ptr %control)
   br label %ready
 ready:
   %e = phi ptr [ %found, %compare ], [ %fresh, %miss ]
@@ -209,15 +209,15 @@ define i32 @npc_fft_once(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %
                          i64 %made, i64 %behind) {{
   %before.flags = alloca i32
   %after.flags = alloca i32
-  call void @llvm.x86.sse.stmxcsr(ptr %before.flags)
+  call void @npc.fp.save(ptr %before.flags)
   %bits = load i32, ptr %before.flags
   %clear = and i32 %bits, -64
   store i32 %clear, ptr %after.flags
-  call void @llvm.x86.sse.ldmxcsr(ptr %after.flags)
+  call void @npc.fp.restore(ptr %after.flags)
   %well = call i64 @npc_fft_call(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given,
                                  i64 %n, i64 %made, i64 %behind)
-  call void @llvm.x86.sse.stmxcsr(ptr %after.flags)
-  call void @llvm.x86.sse.ldmxcsr(ptr %before.flags)
+  call void @npc.fp.save(ptr %after.flags)
+  call void @npc.fp.restore(ptr %before.flags)
   %now = load i32, ptr %after.flags
   %raised = and i32 %now, 63
   %failed = icmp eq i64 %well, 0
@@ -251,20 +251,20 @@ declare ptr @npc_take(i64)
 declare void @npc_give(ptr)
 declare i64 @llvm.smin.i64(i64, i64)
 declare void @npc_pool_call(ptr, ptr, i64, i64, i64, i1)
-declare void @llvm.x86.sse.stmxcsr(ptr)
-declare void @llvm.x86.sse.ldmxcsr(ptr)
+declare void @npc.fp.save(ptr)
+declare void @npc.fp.restore(ptr)
 
 define i32 @npc_fft_run(ptr %frame, i64 %units, i1 %much) {{
   %before = alloca i32
   %after = alloca i32
-  call void @llvm.x86.sse.stmxcsr(ptr %before)
+  call void @npc.fp.save(ptr %before)
   %bits = load i32, ptr %before
   %clear = and i32 %bits, -64
   store i32 %clear, ptr %after
-  call void @llvm.x86.sse.ldmxcsr(ptr %after)
+  call void @npc.fp.restore(ptr %after)
   call void @npc_pool_call(ptr @npc_fft_units, ptr %frame, i64 %units, i64 1, i64 0, i1 %much)
-  call void @llvm.x86.sse.stmxcsr(ptr %after)
-  call void @llvm.x86.sse.ldmxcsr(ptr %before)
+  call void @npc.fp.save(ptr %after)
+  call void @npc.fp.restore(ptr %before)
   %now = load i32, ptr %after
   %raised = and i32 %now, 63
   ret i32 %raised
