@@ -123,13 +123,13 @@ def many_imports() -> int:
 
 @functools.cache
 def types() -> frozenset[str]:
-    """The classes that stand for Python's types: those in the union ``Value`` of its own module."""
+    """The classes that stand for Python's types: those in the union ``Value`` of their room."""
+    room = [tree for name, tree in modules().items() if name.startswith("npcompile.python")]
+    own = {node.name for tree in room for node in tree.body if isinstance(node, ast.ClassDef)}
     found: set[str] = set()
-    for name, tree in modules().items():
-        own = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
+    for tree in room:
         for node in tree.body:
-            if name.startswith("npcompile.python") and isinstance(node, ast.Assign) and (
-                    ast.unparse(node.targets[0]) == "Value"):
+            if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "Value":
                 found |= {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} & own
     assert found, "there is no union of the classes of traced values"
     return frozenset(found)

@@ -80,7 +80,8 @@ def replace(value: T, /, **changes: Any) -> T:
 
 
 def _record(named: type, eq: bool) -> type:
-    fields = tuple(get_annotations(named))
+    notes = get_annotations(named)
+    fields = tuple([name for name in notes if not str(notes[name]).startswith("ClassVar")])
     left_out = {*fields, "__dict__", "__weakref__"}
     body = {k: v for k, v in named.__dict__.items() if k not in left_out}
     given = {k: v for k, v in named.__dict__.items() if k in fields}

@@ -6,8 +6,10 @@ from typing import Any
 
 from npcompile.core.errors import Refused
 from npcompile.guards.class_hooks import ask
+from npcompile.python.iterator import Iterator
+from npcompile.python.iterators import ConstantIterator
 from npcompile.python.protocol import PythonType
-from npcompile.python.values import Iterator, Static, Unreachable, Value
+from npcompile.python.values import Static, Unreachable, Value
 
 _ITERATION = ("__iter__", "__len__", "__getitem__")
 
@@ -42,4 +44,4 @@ class ConstantType(PythonType):
         if any(getattr(kind, name) is not getattr(self.base, name) for name in _ITERATION):
             return super().iterate()
         self.t.inputs.wants_text(self.value)
-        return Iterator("static", (self.value,))
+        return ConstantIterator((self.value,))

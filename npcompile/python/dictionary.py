@@ -9,14 +9,15 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from npcompile.core.errors import Refused
+from npcompile.core.records import replace
 from npcompile.guards.sources import Item
 from npcompile.ops.operands import ArrayRef
+from npcompile.python.iterator import Iterator
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.values import (
     NONE,
     NULL,
     HeapObject,
-    Iterator,
     Sequence,
     Static,
     Unreachable,
@@ -78,6 +79,75 @@ def size(t: Tracing, target: Static) -> int:
     return len(held) + len(t.effects.added(target)) - len(t.effects.removed(target))
 
 
+class KeysIterator(Iterator):
+    """Runs over the keys of a dictionary: ``over`` are the dictionary and, when a loop has begun,
+    the number of its items, which must stay.  It stands for the view itself, too."""
+
+    __slots__ = ()
+    kind = "keys"
+
+    @property
+    def stored(self) -> bool:  # type: ignore[override]
+        """Whether the dictionary is external: Python may change it."""
+        return isinstance(self.over[0], Static)
+
+    def keys(self, t: Tracing) -> list[Any]:
+        """The keys now."""
+        return keys(t, self.over[0])
+
+    def started(self, t: Tracing) -> Iterator:
+        return replace(self, over=(self.over[0], Static(len(self.keys(t)))))
+
+    def count(self, t: Tracing) -> int:
+        count = len(self.keys(t))
+        if len(self.over) > 1 and isinstance(self.over[1], Static) and self.over[1].value != count:
+            raise Unreachable
+        return count
+
+    def item(self, t: Tracing, k: int) -> Value:
+        return self.shown(t, self.keys(t)[k])
+
+    def shown(self, t: Tracing, key: Any) -> Value:
+        """The item that stands for a key."""
+        return Static(key)
+
+    def rest(self, t: Tracing) -> tuple[Value, ...] | None:
+        if not self.stored:
+            return None
+        return tuple([self.shown(t, key) for key in self.keys(t)[self.position :]])
+
+
+class ValuesIterator(KeysIterator):
+    """Runs over the values of a dictionary."""
+
+    __slots__ = ()
+    kind = "values"
+
+    def shown(self, t: Tracing, key: Any) -> Value:
+        container = self.over[0]
+        if isinstance(container, Static):
+            return item(t, container, key)
+        return mapping(t, container)[key]
+
+    def gives_computed(self) -> bool:
+        return self.stored
+
+
+class PairsIterator(ValuesIterator):
+    """Runs over the items of a dictionary."""
+
+    __slots__ = ()
+    kind = "pairs"
+
+    def shown(self, t: Tracing, key: Any) -> Value:
+        return Sequence((Static(key), super().shown(t, key)))
+
+
+def of_external(iterator: Value) -> bool:
+    """Whether an iterator runs over an external dictionary, which Python may change."""
+    return isinstance(iterator, KeysIterator) and iterator.stored
+
+
 class DictType(PythonType):
     """A ``dict``."""
 
@@ -125,7 +195,7 @@ class DictType(PythonType):
             return self.t.lookups.among(keys(self.t, self.value), item)
 
     def iterate(self) -> Iterator:
-        return Iterator("keys", (self.value,))
+        return KeysIterator((self.value,))
 
     # ------------------------------------------------------------------ methods
 
@@ -140,19 +210,19 @@ class DictType(PythonType):
         return self.getitem(key) if name in keys(self.t, self.value) else default
 
     def keys(self) -> Value:
-        return self._shown("keys")
+        return self._shown(KeysIterator)
 
     def values(self) -> Value:
-        return self._shown("values")
+        return self._shown(ValuesIterator)
 
     def items(self) -> Value:
-        return self._shown("pairs")
+        return self._shown(PairsIterator)
 
-    def _shown(self, kind: str) -> Value:
+    def _shown(self, kind: type[KeysIterator]) -> Value:
         """A view, in Python's sense."""
         if isinstance(self.value, Static) and self.value.source is not None:
             self.t.inputs.guard_keys(self.value.source, self.value.value)
-        return Iterator(kind, (self.value,), itself=True)
+        return kind((self.value,), itself=True)
 
     def update(self, *other: Value, **named: Value) -> Value:
         raise NotImplementedError

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from npcompile.ops.operands import Tensor
+from npcompile.python.iterator import Iterator
 from npcompile.python.polyfills.containers import Model
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.values import (
     NULL,
-    Iterator,
     Sequence,
     TaggedUnion,
     Value,
@@ -36,7 +36,7 @@ TYPES: dict[type, str] = {
     str: "npcompile.python.strings:TextType",
     bytes: "npcompile.python.strings:TextType",
     frozenset: "npcompile.python.sets:SetType",
-    Iterator: "npcompile.python.iterators:IteratorType",
+    Iterator: "npcompile.python.iterator_type:IteratorType",
     type(np.s_): "npcompile.python.index_expressions:IndexExpressionType",
 }
 _LOADED: dict[type, type[PythonType]] = {TaggedUnion: PythonType}

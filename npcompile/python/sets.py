@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from npcompile.core.errors import Refused
 from npcompile.guards.class_hooks import answer, ask
+from npcompile.python.iterator import Iterator
+from npcompile.python.iterators import ItemsIterator
 from npcompile.python.protocol import PythonType, Tracing
-from npcompile.python.values import Iterator, Static, Unreachable, Value, boolean
+from npcompile.python.values import Static, Unreachable, Value, boolean
 
 SMALLEST = 8  #: places of an empty table
 
@@ -49,4 +51,4 @@ class SetType(PythonType):
         places = all(type(item) is int and 0 <= item < least for item in held)
         if self.value.source is not None or not (places or len(held) == 1):
             raise self.t.refuse("iteration", "over a set, whose order is its table's")
-        return Iterator("items", tuple(map(Static, sorted(held) if places else held)))
+        return ItemsIterator(tuple(map(Static, sorted(held) if places else held)))

@@ -4,18 +4,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from npcompile.graph.texts import Character
+from npcompile.core.sizes import Size
+from npcompile.graph.texts import Character, TextIterator
 from npcompile.guards.class_hooks import ask
+from npcompile.python import characters
 from npcompile.python.constants import ConstantType
+from npcompile.python.iterator import Iterator
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.values import (
-    Iterator,
     Sequence,
     Static,
     Unreachable,
     Value,
     boolean,
 )
+
+
+class StringIterator(Iterator):
+    """Runs over a string as data."""
+
+    __slots__ = ()
+    kind = "text"
+    result = TextIterator
+
+    def count(self, t: Tracing) -> int | None:
+        size = self._size(t)
+        return size if isinstance(size, int) else None
+
+    def item(self, t: Tracing, k: int) -> Value:
+        return characters.item(t, self.over[0], k)
+
+    def _size(self, t: Tracing) -> Size:
+        return t.facts.norm(characters.array(self.over[0]).shape[0])
+
+    def _item_at(self, t: Tracing, k: Size) -> Value:
+        return characters.item(t, self.over[0], k)
+
+    def _after(self, t: Tracing, k: Size) -> Iterator:
+        return StringIterator((characters.rest(self.over[0], k),))
 
 
 class TextType(PythonType):
@@ -71,4 +97,4 @@ class TracedText(TextType):
     def iterate(self) -> Iterator:
         if self.value.kind is Character:
             raise self.t.refuse("iteration", "over a single character is left to Python")
-        return Iterator("text", (self.value,))
+        return StringIterator((self.value,))

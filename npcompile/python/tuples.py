@@ -7,8 +7,10 @@ from typing import Any
 from npcompile.core.errors import Refused
 from npcompile.graph.ir import Node
 from npcompile.python.constants import ConstantType
+from npcompile.python.iterator import Iterator
+from npcompile.python.iterators import ItemsIterator
 from npcompile.python.protocol import PythonType, Tracing
-from npcompile.python.values import Iterator, Sequence, Static, Unreachable, Value
+from npcompile.python.values import Sequence, Static, Unreachable, Value
 
 CHOSEN = 32  #: items of a tuple that an index of the run's chooses from
 
@@ -73,7 +75,7 @@ class MadeTuple(TupleType):
         return Static(len(self.value.items))
 
     def iterate(self) -> Iterator:
-        return Iterator("items", self.value.items)
+        return ItemsIterator(self.value.items)
 
 
 class ConstantTuple(TupleType, ConstantType):

@@ -14,7 +14,7 @@
             | TaggedUnion(tag, options) one of several values, which only the run knows
             | NULL | UNBOUND
 
-A :class:`Composite` is made of other values.
+A :class:`.composite.Composite` is made of other values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice
 from types import CodeType
-from typing import TYPE_CHECKING, Any, Union, cast
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 
@@ -37,6 +37,8 @@ from npcompile.graph.items import Line, Row
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.guards.sources import Source
 from npcompile.ops.operands import ArrayRef, Storage, Tensor
+from npcompile.python.composite import Composite
+from npcompile.python.iterator import Iterator
 
 if TYPE_CHECKING:
     from npcompile.python.polyfills import containers
@@ -75,43 +77,6 @@ class Static:
 
     value: Any
     source: Source | None = None
-
-
-class Composite:
-    """A value that is made of others.  What walks over values do with it follows from its parts:
-    what it reaches, what moves out of a region, which option of a union is meant, what two paths
-    leave, what a loop carries, and whether two values are one.
-
-    ``joins``: what two paths leave is one value, part by part; else either of two."""
-
-    __slots__ = ()
-    joins = False
-
-    def parts(self) -> tuple[Value, ...]:
-        """The values that it is made of."""
-        raise NotImplementedError
-
-    def rebuilt(self, parts: Iterable[Value]) -> Value:
-        """The same of other parts."""
-        raise NotImplementedError
-
-    def label(self) -> Any:
-        """What it is beside its parts: two values are one if their labels are equal and their
-        parts one.  An object that the program can tell from an equal one is its own label."""
-        return self
-
-    def mapped(self, function: Callable[[Value], Value]) -> Value:
-        """The same of what a function makes of its parts; itself if they stay what they are."""
-        before, itself = self.parts(), cast("Value", self)
-        after = tuple(map(function, before))
-        stays = all(a is b for a, b in zip(before, after))
-        return itself if stays else self.rebuilt(after)
-
-    def alike(self, other: object) -> bool:
-        """Whether another value has the same kind, label and number of parts."""
-        return type(other) is type(self) and isinstance(other, Composite) and (
-            self.label() == other.label() and len(self.parts()) == len(other.parts())
-        )
 
 
 @record(eq=False)
@@ -300,38 +265,6 @@ class Super(Composite):
 
     def rebuilt(self, parts: Iterable[Value]) -> Super:
         return Super(*parts)
-
-
-@record(eq=False)
-class Iterator(Composite):
-    """A position in something: replaced, never changed, as the loop goes on.
-
-    ``kind`` names a row of the iteration table; ``over`` is what it runs over; ``nodes`` is the
-    size of the graph when the loop began.  ``token`` is the identity of an iterator that the
-    program can name: it runs once.  ``unrolled``: its loop is followed iteration by iteration;
-    ``nonempty``: it has a next item.  ``itself``: no position in it at all, but the range or the
-    view of a dictionary that a position begins in.  ``begun``: something takes its items, so that
-    what a variable holds under the same token is out of date.
-    """
-
-    kind: str
-    over: tuple[Value, ...]
-    position: int = 0
-    nodes: int = 0
-    token: object = None
-    unrolled: bool = False
-    nonempty: bool = False
-    itself: bool = False
-    begun: bool = False
-
-    def parts(self) -> tuple[Value, ...]:
-        return self.over
-
-    def rebuilt(self, parts: Iterable[Value]) -> Iterator:
-        return replace(self, over=tuple(parts))
-
-    def label(self) -> tuple[Any, ...]:
-        return self.kind, self.position, self.token, self.itself
 
 
 @record(eq=False)
@@ -545,8 +478,8 @@ def python_class(value: Value) -> type:
         return value.kind
     if isinstance(value, TaggedUnion):
         raise refuse("type", "of a value that depends on the path that was taken")
-    if isinstance(value, Iterator) and value.kind == "flat":
-        return np.flatiter
+    if isinstance(value, Iterator):
+        return value.python_class
     from types import FunctionType, MethodType
 
     return {ArrayRef: np.ndarray, Slice: slice, Function: FunctionType, Method: MethodType}.get(
@@ -585,7 +518,9 @@ def described(value: Value) -> str:
         return "an array"
     if isinstance(value, Marker):
         return value.name
-    if isinstance(value, (Partial, Super, Iterator)):
+    if isinstance(value, Iterator):
+        kind = "iterator"
+    elif isinstance(value, (Partial, Super)):
         kind = type(value).__name__.lower()
     elif isinstance(value, Static) and isinstance(value.value, type):
         return f"the class {value.value.__name__}"

@@ -10,7 +10,7 @@ from npcompile.python.registry import TYPES
 #: types whose classes use more of tracing than the services of a type
 _MORE: dict[type, str] = {
     list: "npcompile.tracing.containers:ListType",
-    Model: "npcompile.tracing.containers:ModelType",
+    Model: "npcompile.tracing.traced_containers:ModelType",
     np.ndarray: "npcompile.tracing.array_types:ArrayType",
     Tensor: "npcompile.tracing.array_types:TensorType",
     np.flatiter: "npcompile.tracing.array_types:FlatType",

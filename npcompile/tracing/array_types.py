@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from npcompile.core.records import replace
 from npcompile.ops import foreign, indexing
 from npcompile.ops.operands import ArrayRef, same_elements
+from npcompile.python.iterator import Iterator
+from npcompile.python.iterators import ArrayIterator
 from npcompile.python.protocol import PythonType, Tracing
-from npcompile.python.values import Iterator, Value
+from npcompile.python.values import Value
 from npcompile.tracing import (
     device_arrays,
     external_calls,
@@ -63,7 +64,7 @@ class ArrayType(PythonType):
         if not self.value.ndim:
             return super().iterate()
         device_arrays.check_iteration(self.t, self.value)
-        return Iterator("array", (self.value,))
+        return ArrayIterator((self.value,))
 
 
 class TensorType(PythonType):
@@ -107,7 +108,7 @@ class FlatType(PythonType):
         raise self.t.refuse("in", "of an iterator is left to Python")
 
     def iterate(self) -> Iterator:
-        return replace(self.value, kind="array", over=self.value.over[:1])
+        return ArrayIterator(self.value.over[:1], token=self.value.token, begun=self.value.begun)
 
 
 class IndexTrickType(PythonType):

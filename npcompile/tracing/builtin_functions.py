@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.core.parallel import prange
 from npcompile.core.tuples import REPLACE
 from npcompile.frontend.bytecode import VERSION
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL
 from npcompile.guards.class_hooks import answer
-from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
-from npcompile.python import dictionary
+from npcompile.python import characters, dictionary
+from npcompile.python.iterator import Iterator
+from npcompile.python.iterators import ArrayIterator
 from npcompile.python.polyfills.containers import DefaultDict, HashedSet, Queue, scattered, whole
 from npcompile.python.registry import view
 from npcompile.python.values import (
@@ -31,7 +31,6 @@ from npcompile.python.values import (
     NULL,
     Function,
     HeapObject,
-    Iterator,
     Method,
     Partial,
     Sequence,
@@ -52,9 +51,7 @@ from npcompile.tracing import (
     iteration,
     operator_methods,
     operators,
-    texts,
     traced_containers,
-    trip_counts,
 )
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.item_types import is_key, item_type
@@ -128,14 +125,14 @@ def _len(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 
 @rule(ord, counts=(1, 1))
 def _ord(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return texts.code(args[0]) if texts.is_character(args[0]) else NULL
+    return characters.code(args[0]) if characters.is_character(args[0]) else NULL
 
 
 @rule(int)
 def _int(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) != 1 or kwargs or not texts.is_character(args[0]):
+    if len(args) != 1 or kwargs or not characters.is_character(args[0]):
         return NULL
-    return consumers.follow(t, consumers.digit, texts.code(args[0]))
+    return consumers.follow(t, consumers.digit, characters.code(args[0]))
 
 
 @rule(abs, counts=(1, 1))
@@ -236,8 +233,8 @@ def _is_long(t: Tracer, args: Args) -> bool:
     known = (Iterator, ArrayRef)
     if not isinstance(value, known) or (isinstance(value, ArrayRef) and not value.ndim):
         return False
-    iterator = value if isinstance(value, Iterator) else Iterator("array", (value,))
-    return iteration.length(t, iterator) is None
+    iterator = value if isinstance(value, Iterator) else ArrayIterator((value,))
+    return iterator.left(t) is None
 
 
 @rule(tuple, counts=(0, 1))
@@ -334,81 +331,6 @@ def _dict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _slice(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     start, stop, step = (NONE, *args, NONE) if len(args) == 1 else (*args, NONE)[:3]
     return Slice(start, stop, step)
-
-
-@rule(range, prange, counts=(1, 3))
-def _range(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    known = [t.known(v) for v in args]
-    if all(ok for ok, _ in known):
-        return t.executed(range, *(held for _, held in known))
-    start, stop, step = (
-        (Static(0), args[0], Static(1)) if len(args) == 1 else (*args, Static(1))[:3]
-    )
-    made = Iterator("range", (start, stop, step), itself=True)
-    if not any(isinstance(part, TaggedUnion) for part in made.over):
-        trip_counts.check(t, made)
-    return made
-
-
-def _iterator(t: Tracer, kind: str, *parts: Value) -> Value:
-    return Iterator(kind, parts, token=t.token())
-
-
-@rule(iter, counts=(1, 1))
-def _iter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if isinstance(args[0], Iterator) and args[0].token is not None:
-        return args[0]
-    found = iteration.begin(t, args[0])
-    return Iterator(found.kind, found.over, token=t.token())
-
-
-@rule(zip, names=("strict",))
-def _zip(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    begun = [iteration.begin(t, v) for v in args]
-    if t.static(kwargs.get("strict", Static(False)), "zip"):
-        lengths = {iteration.length(t, x) for x in begun}
-        if len(lengths) > 1 or None in lengths:
-            raise t.refuse("zip", "strict= of lengths that differ, or that only the run knows")
-    return _iterator(t, "zip", *begun)
-
-
-@rule(enumerate, counts=(1, 2), names=("start",))
-def _enumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    start = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
-    if not issubclass(python_class(start), (int, np.integer)):
-        raise t.refuse("enumerate", "from what is no int")
-    return _iterator(
-        t, "enumerate", iteration.begin(t, args[0]), t.call(Static(int), (start,), {})
-    )
-
-
-@rule(reversed, counts=(1, 1))
-def _reversed(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if texts.is_text(args[0]):
-        args = (texts.flipped(t, args[0]),)
-        return _iterator(t, "text", *args)
-    return _iterator(t, "reversed", iteration.begin(t, args[0]))
-
-
-@rule(map, counts=(2, math.inf))
-def _map(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return _iterator(t, "map", args[0], *(iteration.begin(t, v) for v in args[1:]))
-
-
-@rule(np.ndindex)
-def _ndindex(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) == 1 and python_class(args[0]) in (tuple, list):
-        args = iteration.items(t, args[0])
-    for n in args:
-        arguments.length(t, t.operand(n), "ndindex")
-    return _iterator(t, "ndindex", Static(0), Sequence(args))
-
-
-@rule(np.ndenumerate)
-def _ndenumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) != 1 or not isinstance(args[0], ArrayRef):
-        raise t.refuse("ndenumerate", "of what is no array")
-    return _iterator(t, "ndenumerate", Static(0), args[0])
 
 
 @rule(sorted, counts=(1, 1), names=("key", "reverse"))
@@ -540,7 +462,7 @@ def _every(stops_at: bool, consumer: Any) -> None:
 
     @rule(any if stops_at else all, counts=(1, 1))
     def every(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-        calls = isinstance(args[0], Iterator) and iteration.calls(args[0])
+        calls = isinstance(args[0], Iterator) and args[0].calls()
         if calls or _is_long(t, args):
             return consumers.follow(t, consumer, args[0])
         total: Node | None = None

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.sizes import Unhinted, hint, mod
 from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python import range_bounds
 from npcompile.python.values import HeapObject, State, Value
-from npcompile.tracing import carried_sizes, trip_counts
+from npcompile.tracing import carried_sizes
 from npcompile.tracing.heap import exclusive
 from npcompile.tracing.loop_effects import Retry, TypeMismatch, closed_over, same_contents
 
@@ -185,7 +186,7 @@ def even(attempt: LoopAttempt) -> bool:
         return False
     count = over.high - over.low + 1
     try:
-        if hint(count) <= 0 or not trip_counts.small(attempt.t, over.start):
+        if hint(count) <= 0 or not range_bounds.small(attempt.t, over.start):
             return False
         if not attempt.t.facts.equal(mod(count, 2), 0):
             raise TypeMismatch("swaps arrays in an odd number of iterations")

@@ -1,4 +1,4 @@
-"""Lists, and what is asked of containers that are followed as Python code."""
+"""Lists."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from npcompile.graph.ir import Node
 from npcompile.ops import slices
 from npcompile.ops.operands import ArrayRef
 from npcompile.python import dictionary
+from npcompile.python.iterator import Iterator
+from npcompile.python.iterators import ExternalListIterator, ListIterator, VectorIterator
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.values import (
     NONE,
     HeapObject,
-    Iterator,
     Sequence,
     Slice,
     Static,
@@ -24,7 +25,6 @@ from npcompile.python.values import (
 from npcompile.tracing import (
     external,
     iteration,
-    traced_containers,
     vectors,
 )
 from npcompile.tracing.heap import once
@@ -33,7 +33,6 @@ from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
-
 
 
 def items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
@@ -305,7 +304,7 @@ class MadeList(ListType):
 
     def iterate(self) -> Iterator:
         grown = isinstance(self.t.heap[self.value], Vector)
-        return Iterator("grown" if grown else "list", (self.value,))
+        return (VectorIterator if grown else ListIterator)((self.value,))
 
     def copy(self) -> Value:
         held = self.t.heap[self.value]
@@ -350,24 +349,4 @@ class ExternalList(ListType):
         held, source = self.value.value, self.value.source
         if source is None:
             return super().iterate()
-        return Iterator("outside", (self.value, *self.t.iterations_outside(held, source)))
-
-
-class ModelType(PythonType):
-    """A container whose methods are followed as Python code."""
-
-    t: Tracer
-
-    def setitem(self, key: Value, value: Value) -> None:
-        traced_containers.special(self.t, self.value, "__setitem__", key, value)
-
-    def delitem(self, key: Value) -> None:
-        traced_containers.special(self.t, self.value, "__delitem__", key)
-
-    def contains(self, item: Value) -> Value:
-        return traced_containers.special(self.t, self.value, "__contains__", item)
-
-    def iterate(self) -> Iterator:
-        found = traced_containers.special(self.t, self.value, "__iter__")
-        assert isinstance(found, Iterator)
-        return found
+        return ExternalListIterator((self.value, *self.t.iterations_outside(held, source)))

@@ -25,7 +25,8 @@ from npcompile.core.sizes import Unhinted
 from npcompile.frontend.bytecode import RETURN, Instruction
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.python.values import Frame, Iterator, State, Static, Successors, Unreachable, Value
+from npcompile.python.iterator import Iterator
+from npcompile.python.values import Frame, State, Static, Successors, Unreachable, Value
 from npcompile.tracing.opcodes import handler_of
 
 if TYPE_CHECKING:
@@ -140,9 +141,7 @@ def _placed(stuck: Refused | Unhinted, here: Instruction) -> None:
 def _graph_break(t: Tracer, frame: Frame, instruction: Instruction) -> Successors:
     """Leaves for Python before an instruction, wherever in the function it is."""
     state = frame.state
-    for k, value in enumerate(state.stack):
-        if isinstance(value, Iterator):
-            state.stack[k] = trip_counts.standing(t, value)
+    state.stack[:] = [trip_counts.standing(t, value) for value in state.stack]
     t.places[target := frame.code.graph_break(frame.block, instruction)] = (
         frame.block,
         instruction,

@@ -9,6 +9,7 @@ from npcompile.core.paths import defer
 from npcompile.core.records import record
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT
+from npcompile.python import characters
 from npcompile.python.values import (
     FALSE,
     Sequence,
@@ -72,8 +73,8 @@ def place(t: Tracer, keys: list[Any], key: Value) -> KeyPosition:
     equal to other keys than such."""
     if not all(type(k) in (str, bytes, int, type(None)) for k in keys) or len(keys) > MOST:
         raise t.refuse("dictionary", "a key that only the run knows, and many or unusual keys")
-    if texts.is_character(key):
-        number = escapes.as_number(t, texts.code(key))
+    if characters.is_character(key):
+        number = escapes.as_number(t, characters.code(key))
         numbers: dict[Any, int] = {k: ord(k) for k in keys if type(k) is str and len(k) == 1}
     elif isinstance(key, Node) and key.dtype.kind in "iu" and key.dtype.char not in "QL":
         number = key if key.type == PY_INT else t.builder.emit("cast", (key,), None, PY_INT)
@@ -101,8 +102,8 @@ def get(t: Tracer, held: dict[Any, Value], key: Value, default: Value | None = N
 def _choose(t: Tracer, items: list[Value], index: Node) -> Value:
     """The item at an index that is in range."""
     letters = [texts.as_character(item) for item in items]
-    if all(map(texts.is_character, letters)):
-        return texts.character(vectors.chosen(t, tuple(map(texts.code, letters)), index))
+    if all(map(characters.is_character, letters)):
+        return characters.character(vectors.chosen(t, tuple(map(characters.code, letters)), index))
     return vectors.chosen(t, tuple(items), index)
 
 

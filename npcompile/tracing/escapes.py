@@ -12,8 +12,8 @@ from npcompile.graph.ir import Const, Geometry, Node
 from npcompile.graph.texts import Character
 from npcompile.graph.types import SUPPORTED, Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python.composite import Composite
 from npcompile.python.values import (
-    Composite,
     HeapObject,
     Object,
     Sequence,

@@ -8,7 +8,9 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_FLOAT, Scalar, contiguous
 from npcompile.ops import indexing, views
 from npcompile.ops.operands import ArrayRef
-from npcompile.python.values import Iterator, Sequence, Slice, Static, Value
+from npcompile.python.iterator import Iterator
+from npcompile.python.iterators import FlatIterator
+from npcompile.python.values import Sequence, Slice, Static, Value
 from npcompile.tracing.escapes import as_number
 
 if TYPE_CHECKING:
@@ -19,7 +21,7 @@ def of(t: Tracer, array: ArrayRef) -> Iterator:
     """``array.flat``"""
     if array.geometry.part or not views.is_contiguous(t, array):
         raise t.refuse(".flat", "of an array whose elements are not next to each other")
-    return Iterator("flat", (t.operate(views.ravel, array), array), token=t.token())
+    return FlatIterator((t.operate(views.ravel, array), array), token=t.token())
 
 
 def _place(t: Tracer, flat: Iterator, key: Value) -> tuple[ArrayRef, bool]:

@@ -20,16 +20,16 @@ from npcompile.core.paths import defer
 from npcompile.frontend.bytecode import GENERATORS
 from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python.iterator import Iterator as Position
 from npcompile.python.values import Frame, HeapObject, Static, Value, Vector, python_class
-from npcompile.python.values import Iterator as Position
 from npcompile.tracing.heap import reached
 
 if TYPE_CHECKING:
-    from npcompile.tracing import iteration
+    from npcompile.python import iterators
     from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
 else:
-    defer(globals(), "npcompile.tracing", "iteration")
+    defer(globals(), "npcompile.python", "iterators")
     defer(globals(), "npcompile.tracing.polyfills", "consumers")
 
 _GENERATOR = 0x20  # CO_GENERATOR
@@ -80,7 +80,8 @@ class Generators:
     def waits(self) -> bool:
         """Whether an iterator may give more of what a generator has computed."""
         return any(
-            p.token in self.read or p.kind == "lost" or any(part in self.lists for part in p.over)
+            p.token in self.read or isinstance(p, iterators.LostIterator)
+            or any(part in self.lists for part in p.over)
             for p in self._waiting()
         )
 
@@ -94,14 +95,15 @@ class Generators:
         looked = self.awaited or self.t.effects.awaited
         if not looked and not any(self.read.values()):
             return False
-        return any(_gives(p) or (looked and p.token in self.read)
+        return any(p.gives_computed() or (looked and p.token in self.read)
                    for p in _positions([value], self.t))
 
     def _behind(self, value: Position) -> set[Storage]:
         """What the generator that an iterator goes on with has read."""
         if value.token in self.read:
             return self.read[value.token]
-        if not _gives(value) or (value.kind == "grown" and value.over[0] not in self.lists):
+        if not value.gives_computed() or (
+            isinstance(value, iterators.VectorIterator) and value.over[0] not in self.lists):
             return set()
         return set().union(*self.read.values())
 
@@ -125,7 +127,7 @@ class Generators:
         for value in given:
             if isinstance(value, HeapObject):
                 self.awaited.add(value)
-            elif isinstance(value, Position) and value.kind == "outside":
+            elif isinstance(value, iterators.ExternalListIterator):
                 t.effects.looks(value.over[0])
         if _is_expression(frame):
             return
@@ -200,12 +202,3 @@ def _positions(roots: list[Value], t: Tracer) -> Iterator[Position]:
     for value in reached(roots, t.frame.state):
         if isinstance(value, Position):
             yield value
-
-
-def _gives(value: Position) -> bool:
-    """Whether an iterator gives what was computed before."""
-    if value.kind == "items":
-        return not all(isinstance(part, Static) for part in value.over)
-    if iteration.of_dictionary(value):
-        return value.kind != "keys"
-    return value.kind in ("grown", "lost")

@@ -12,6 +12,7 @@ from npcompile.core.paths import defer
 from npcompile.frontend.bytecode import RETURN, VERSION, Instruction
 from npcompile.guards import class_hooks
 from npcompile.guards.sources import Global
+from npcompile.python.iterator import Iterator
 from npcompile.python.registry import view
 from npcompile.python.values import (
     NONE,
@@ -19,7 +20,6 @@ from npcompile.python.values import (
     UNBOUND,
     Frame,
     HeapObject,
-    Iterator,
     Sequence,
     Slice,
     State,
@@ -383,7 +383,7 @@ def get_iter(t: Tracer, frame: Frame, i: Instruction) -> None:
 def for_iter(t: Tracer, frame: Frame, i: Instruction) -> Successors | None:
     iterator = frame.state.stack[-1]
     assert isinstance(iterator, Iterator), iterator
-    if iteration.length(t, iterator) is None:
+    if iterator.left(t) is None:
         return loops.advance(t, frame, iterator)
     pop(frame)
     control.unrolls(t, iterator)

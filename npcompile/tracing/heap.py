@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from npcompile.graph import layout
 from npcompile.graph.types import c_strides
 from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python.composite import Composite
 from npcompile.python.values import (
-    Composite,
     Frame,
     HeapObject,
     State,

@@ -22,12 +22,13 @@ from npcompile.graph.layout import is_packed_here
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import Array, Scalar, c_strides
 from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python.composite import Composite
+from npcompile.python.iterator import Iterator
+from npcompile.python.iterators import LostIterator
 from npcompile.python.values import (
     UNBOUND,
-    Composite,
     Frame,
     HeapObject,
-    Iterator,
     Method,
     Object,
     Sequence,
@@ -325,11 +326,11 @@ class _Merge:
     def position(self, a: Iterator, b: Iterator, parts: tuple[Value, ...]) -> Iterator:
         """An iterator that goes through one thing or the other."""
         if a.token is b.token:
-            return Iterator(a.kind, parts, token=a.token, itself=a.itself, begun=a.begun)
+            return type(a)(parts, token=a.token, itself=a.itself, begun=a.begun)
         stale = any(it.token in self.t.consumed and not it.begun for it in (a, b))
         if stale or a.begun != b.begun:
             raise self.differ("go through different things")
-        return Iterator(a.kind, parts, token=self.t.token(), itself=a.itself, begun=a.begun)
+        return type(a)(parts, token=self.t.token(), itself=a.itself, begun=a.begun)
 
     def contents(self, a: Any, b: Any, *objects: HeapObject) -> Any:
         """Joins the contents of a list, dictionary, instance or closure cell."""
@@ -365,7 +366,7 @@ class _Merge:
                         return self.position(a, b, parts)
                 if self.target < RETURN:
                     raise self.differ("go through different things")
-                return Iterator("lost", ())  # left on the stack by a loop that is left early
+                return LostIterator(())  # left on the stack by a loop that is left early
             case (ArrayRef(), ArrayRef()) | (HeapObject(), HeapObject()):
                 joined: Value | None = self.pair(a, b)
                 return self.union(a, b) if joined is None else joined

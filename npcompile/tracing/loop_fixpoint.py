@@ -15,9 +15,10 @@ from npcompile.graph.builder import Carried
 from npcompile.graph.ir import Geometry, Loop, Node, Region
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT, Scalar
 from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python import range_bounds
+from npcompile.python.composite import Composite
 from npcompile.python.values import (
     UNBOUND,
-    Composite,
     Frame,
     HeapObject,
     LoopFacts,
@@ -253,7 +254,7 @@ class LoopAttempt:
         self.symbol = t.builder.bind(size, self.index)
         twice = self.loop_facts.pairs
         low, high = over.low, over.high
-        if twice and trip_counts.is_positive(t, over.step):
+        if twice and range_bounds.is_positive(t, over.step):
             high = high - 1
         elif twice:
             low = low + 1
@@ -477,7 +478,7 @@ class LoopAttempt:
         if over is None:
             return stays
         following, stop = self.next[self.index], t.builder.size(over.stop)
-        rising = trip_counts.is_positive(t, over.step)
+        rising = range_bounds.is_positive(t, over.step)
         pair = (following, stop) if rising else (stop, following)
         more = t.builder.map("lt", pair, BOOL, origin="py")
         return t.builder.emit("bit_and", (stays, more), None, PY_BOOL)

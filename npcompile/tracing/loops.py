@@ -18,8 +18,9 @@ from npcompile.core.errors import Refused
 from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted, hint
 from npcompile.graph.types import BOOL
-from npcompile.python.values import Frame, Iterator, LoopFacts, State, Successors
-from npcompile.tracing import control, iteration, loop_fixpoint, trip_counts
+from npcompile.python.iterator import Iterator
+from npcompile.python.values import Frame, LoopFacts, State, Successors
+from npcompile.tracing import control, loop_fixpoint, trip_counts
 from npcompile.tracing.loop_effects import MayBeEmpty, Retry, TypeMismatch
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def enter(t: Tracer, frame: Frame, header: int, state: State) -> Successors | No
         if iterator is None:
             frame.unrolled[header] = refused.again()
             return None
-        if iteration.length(t, iterator) is None:
+        if iterator.left(t) is None:
             raise
         _unroll(state, iterator)
         return None
@@ -107,9 +108,8 @@ def advance(t: Tracer, frame: Frame, iterator: Iterator) -> Successors | None:
 
 
 def _is_short(t: Tracer, iterator: Iterator) -> bool:
-    count = iteration.length(t, iterator)
-    held = iterator.kind in ("items", "list", "outside") or iteration.of_dictionary(iterator)
-    return count is not None and (count <= SHORT or held)
+    count = iterator.left(t)
+    return count is not None and (count <= SHORT or iterator.stored)
 
 
 def _unroll(state: State, iterator: Iterator) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from npcompile.core.paths import defer
 from npcompile.guards.class_hooks import of_library
+from npcompile.python.iterator import Iterator
 from npcompile.python.values import (
-    Iterator,
     Method,
     Static,
     Value,

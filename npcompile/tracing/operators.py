@@ -19,12 +19,12 @@ from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import is_given
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
+from npcompile.python.iterator import Iterator
 from npcompile.python.protocol import LASTING
 from npcompile.python.registry import view
 from npcompile.python.values import (
     Function,
     HeapObject,
-    Iterator,
     Method,
     Partial,
     Sequence,
@@ -42,7 +42,7 @@ from npcompile.tracing import control
 
 if TYPE_CHECKING:
     from npcompile.ops import arguments
-    from npcompile.python import dictionary
+    from npcompile.python import characters, dictionary
     from npcompile.tracing import (
         device_arrays,
         iteration,
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
 else:
-    defer(globals(), "npcompile.python", "dictionary")
+    defer(globals(), "npcompile.python", "characters", "dictionary")
     defer(globals(), "npcompile.ops", "arguments")
     defer(
         globals(), "npcompile.tracing", "device_arrays",
@@ -384,15 +384,15 @@ def truth(t: Tracer, value: Value) -> Value:
             return boolean(bool(held))
         case Sequence() if is_tensor(value):
             return tensor_values.truth(t, value)
-        case Sequence() if texts.is_text(value):
+        case Sequence() if characters.is_text(value):
             return compare(t, "!=", texts.length(t, value), Static(0))
         case Sequence(items):
             return boolean(bool(items))
         case HeapObject() if value.kind in (list, dict):
             held = t.heap[value]
             return vectors.truth(t, held) if isinstance(held, Vector) else boolean(bool(held))
-        case Iterator() if value.kind == "flat" or value.itself:
-            what = "array.flat" if value.kind == "flat" else "a range or a view of a dictionary"
+        case Iterator() if value.itself or value.python_class is not object:
+            what = "array.flat" if not value.itself else "a range or a view of a dictionary"
             raise t.refuse("truth", f"of {what} is left to Python")
         case Function() | Method() | Partial() | Iterator():
             return boolean(True)

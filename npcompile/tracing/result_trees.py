@@ -24,9 +24,9 @@ from npcompile.graph.ir import (
     Tree,
     ViewOf,
 )
-from npcompile.graph.texts import TextIterator
 from npcompile.graph.types import contiguous
 from npcompile.ops.operands import ArrayRef, Storage, Tensor
+from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.values import (
     NULL,
     UNBOUND,
@@ -34,7 +34,6 @@ from npcompile.python.values import (
     Frame,
     Function,
     HeapObject,
-    Iterator,
     Marker,
     Method,
     Object,
@@ -50,20 +49,20 @@ from npcompile.runtime.unsafe.object_memory import ExternalItem
 from npcompile.tracing.heap import seen
 
 if TYPE_CHECKING:
+    from npcompile.python import characters, dictionary, iterator_adapters, iterators
     from npcompile.python.polyfills import containers
     from npcompile.tensors import tensor_memory
     from npcompile.tracing import (
         item_types,
-        iteration,
         object_identity,
         selectors,
-        texts,
-        trip_counts,
         vectors,
     )
     from npcompile.tracing.tracer import Tracer
 else:
     defer(globals(), "npcompile.tensors", "tensor_memory")
+    defer(globals(), "npcompile.python",
+          "characters", "dictionary", "iterator_adapters", "iterators")
     defer(globals(), "npcompile.python.polyfills", "containers")
     defer(
         globals(), "npcompile.tracing", "item_types", "iteration", "object_identity",
@@ -76,13 +75,6 @@ RANGE_ITERATOR = type(iter(range(0)))
 
 
 #: iterators that stand where an iteration of a loop has left them
-_POSITIONS: dict[str, type] = {
-    "range": ir.RANGE_ITERATOR, "array": ir.ARRAY_ITERATOR, "zip": zip, "enumerate": enumerate,
-    "grown": ir.ARRAY_ITERATOR, "ndindex": np.ndindex, "ndenumerate": np.ndenumerate,
-    "text": TextIterator,
-}
-
-
 class Trees:
     """Numbers the objects of one trace, so that one object stays one in all trees."""
 
@@ -112,7 +104,7 @@ class Trees:
     def result(self, value: Value) -> Tree:
         """The tree of a value; refuses what can't be said."""
         match value:
-            case Sequence() if texts.is_text(value):
+            case Sequence() if characters.is_text(value):
                 return self._text(value)
             case Node():
                 held = None
@@ -204,9 +196,9 @@ class Trees:
 
     def _text(self, value: Sequence) -> Tree:
         """A character, or a part of a string from outside."""
-        if texts.is_character(value):
+        if characters.is_character(value):
             return Items(value.kind, (self.result(value.items[0]),))
-        held = texts.array(value)
+        held = characters.array(value)
         whole = self._static(self.t.inputs.strings[held.storage.param])
         kind, size = held.storage.type, self.t.builder.size
         if held.geometry == Geometry(0, kind.shape, kind.strides):
@@ -410,7 +402,7 @@ class Trees:
             return value
         slots = [s for frame in self.t.frames for s in (*frame.stack, *frame.state.stack)]
         for slot in (
-            () if self._graph_breaks or value.kind == "flat" else slots
+            () if self._graph_breaks or isinstance(value, iterators.FlatIterator) else slots
         ):  # which has an index
             if isinstance(slot, Iterator) and slot.begun and slot.token is value.token:
                 return slot
@@ -420,41 +412,39 @@ class Trees:
         """An iterator for Python to go on with."""
         if self.t.generators.pending(value):
             raise self.t.refuse("generator", "Python can't go on in the middle of it")
-        if value.kind == "range" and not value.position:
+        if isinstance(value, RangeIterator) and not value.position:
             kind = range if value.itself else RANGE_ITERATOR
             return Items(kind, tuple(map(self.result, value.over)))
-        if value.kind == "flat":
+        if isinstance(value, iterators.FlatIterator):
             return Items(np.flatiter, (self._held(value.over[1]),))
         if value.itself or self._over_table(value):
             raise self.t.refuse(value.kind, "of a dictionary, which Python would go on with")
         if self._over_seen_list(value):
             return self._live(value, value.position)
-        rest = iteration.remaining(self.t, value)
+        rest = value.rest(self.t)
         if rest is not None:
             return Items(TUPLE_ITERATOR, tuple(map(self._held, rest)))
-        value = trip_counts.after(self.t, value, 0)
-        if value.kind == "grown" and isinstance(value.over[2], HeapObject) and (
-            value.over[2] in self.t.fetched or seen(self.t, value.over[2])
-        ):
-            return self._grown(value)
-        if value.kind in _POSITIONS:
-            return Items(_POSITIONS[value.kind], tuple(map(self._held, value.over)))
+        value = value.after(self.t, 0)
+        if isinstance(value, iterators.VectorIterator):
+            whole = value.over[2]
+            if isinstance(whole, HeapObject) and (whole in self.t.fetched or seen(self.t, whole)):
+                return self._grown(value)
+        if value.result is not None:
+            return Items(value.result, tuple(map(self._held, value.over)))
         raise self.t.refuse("return", f"of a {value.kind} iterator is left to Python")
 
     def _over_seen_list(self, it: Iterator) -> bool:
         """Whether it runs over a list that Python may change meanwhile."""
-        if it.kind == "outside":
+        if isinstance(it, iterators.ExternalListIterator):
             return True
-        if it.kind == "list":
-            (obj,) = it.over
-            assert isinstance(obj, HeapObject)
-            return seen(self.t, obj)
-        return any(isinstance(part, Iterator) and self._over_seen_list(part) for part in it.over)
+        if isinstance(it, iterators.ListIterator):
+            return seen(self.t, it.target())
+        return any(map(self._over_seen_list, it.inner()))
 
     def _over_table(self, it: Iterator) -> bool:
         """Whether it runs over a dictionary from outside, or over a list of a hash table's, which
         Python has none of."""
-        if iteration.of_dictionary(it):
+        if dictionary.of_external(it):
             return True
         lists = {part for obj, held in self.t.heap.items()
                  if isinstance(obj, HeapObject) and is_model(obj)
@@ -466,13 +456,13 @@ class Trees:
 
     def _live(self, it: Iterator, position: int) -> Tree:
         """An iterator that sees what happens to the list it runs over."""
-        match it.kind:
-            case "outside" | "list":
+        match it:
+            case iterators.ExternalListIterator() | iterators.ListIterator():
                 place = (self._held(it.over[0]), StaticObject(position))
                 return Items(ir.LIST_ITERATOR, place)
-            case "zip":
+            case iterator_adapters.ZipIterator():
                 return Items(zip, tuple([self._moved(part, position) for part in it.over]))
-            case "enumerate" if isinstance(it.over[1], Static):
+            case iterator_adapters.EnumerateIterator() if isinstance(it.over[1], Static):
                 first = StaticObject(it.over[1].value + position)
                 return Items(enumerate, (self._moved(it.over[0], position), first))
         raise self.t.refuse("loop", "over a list that Python may change")

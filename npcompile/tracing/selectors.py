@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Const, Node
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
-from npcompile.python.values import Composite, Static, TaggedUnion, Value
+from npcompile.python.composite import Composite
+from npcompile.python.values import Static, TaggedUnion, Value
 from npcompile.tracing.inputs import pinned
 
 if TYPE_CHECKING:

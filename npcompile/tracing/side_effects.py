@@ -26,17 +26,17 @@ from npcompile.graph.ir import Items, StaticObject, Tree
 from npcompile.guards.own_attributes import MISSING, has_dictionary, own
 from npcompile.guards.sources import Attribute, Item, Source, is_given
 from npcompile.program.stored import MORE, Removed, Stored
-from npcompile.python.values import Fetched, HeapObject, Iterator, Static, Value
+from npcompile.python.values import Fetched, HeapObject, Static, Value
 from npcompile.tracing.heap import everything
 from npcompile.tracing.inputs import compared
 from npcompile.tracing.requests import Name
 
 if TYPE_CHECKING:
-    from npcompile.python import dictionary
+    from npcompile.python import dictionary, iterators
     from npcompile.tracing import loop_effects, vectors
     from npcompile.tracing.tracer import Tracer
 else:
-    defer(globals(), "npcompile.python", "dictionary")
+    defer(globals(), "npcompile.python", "dictionary", "iterators")
     defer(globals(), "npcompile.tracing", "loop_effects", "vectors")
 
 GROWN = 8  #: keys of a dictionary from outside from which on it may get more at each call
@@ -219,7 +219,7 @@ class SideEffects:
     def _unseen(self, target: Static) -> None:
         """Refuses that a list gets items which an iterator over it may give."""
         held = [value.over[0] for value in everything(self.t)
-                if isinstance(value, Iterator) and value.kind == "outside"]
+                if isinstance(value, iterators.ExternalListIterator)]
         assert target.source is not None
         for other in held:
             assert isinstance(other, Static)

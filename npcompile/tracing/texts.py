@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from npcompile.core.sizes import Size
 from npcompile.graph.ir import Node
-from npcompile.graph.texts import CLASSES, Bytes, Character
-from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
+from npcompile.graph.texts import Bytes
+from npcompile.graph.types import BOOL, PY_BOOL
 from npcompile.ops import arguments, slices
-from npcompile.ops.operands import ArrayRef
+from npcompile.python.characters import array, character, code, is_character, is_text, item
 from npcompile.python.values import (
     Sequence,
     Slice,
@@ -37,35 +36,9 @@ if TYPE_CHECKING:
 MOST = 64  #: characters of a constant that what only the run knows is looked up in
 
 
-def is_text(value: Any) -> bool:
-    """Whether a value is a string or bytes as data, or a character."""
-    return isinstance(value, Sequence) and value.kind in CLASSES
-
-
 def among(values: Iterable[Any]) -> bool:
     """Whether there is such a value among them."""
     return any(map(is_text, values))
-
-
-def is_character(value: Any) -> bool:
-    return isinstance(value, Sequence) and value.kind is Character
-
-
-def array(value: Value) -> ArrayRef:
-    """The code points of a string."""
-    assert isinstance(value, Sequence) and isinstance(value.items[0], ArrayRef)
-    return value.items[0]
-
-
-def code(value: Value) -> Value:
-    """The code point of a character."""
-    assert is_character(value) and isinstance(value, Sequence)
-    return value.items[0]
-
-
-def character(value: Value) -> Sequence:
-    """The character of a code point."""
-    return Sequence((value,), Character)
 
 
 def as_character(value: Value) -> Value:
@@ -81,14 +54,6 @@ def as_character(value: Value) -> Value:
 def length(t: Tracer, value: Value) -> Value:
     """``len(value)``"""
     return Static(1) if is_character(value) else t.builder.size(array(value).shape[0])
-
-
-def item(t: Tracer, value: Value, at: Size) -> Value:
-    """The item at a place that is in range: of bytes a number."""
-    held = array(value)
-    element = arguments.element(t, arguments.view(held, (), (), held.strides[0] * at))
-    number = t.builder.emit("cast", (element,), None, PY_INT)
-    return number if isinstance(value, Sequence) and value.kind is Bytes else character(number)
 
 
 def getitem(t: Tracer, value: Value, key: Value) -> Value:
@@ -109,14 +74,6 @@ def getitem(t: Tracer, value: Value, key: Value) -> Value:
     if t.facts.prove("<", at, -n) or t.facts.prove("<", at, n) is False:
         raise Unreachable
     return item(t, value, slices.position(t, operand, n))
-
-
-def rest(value: Value, k: Size) -> Value:
-    """The string from a place on that is in range."""
-    assert isinstance(value, Sequence)
-    held = array(value)
-    (n,), (stride,) = held.shape, held.strides
-    return Sequence((arguments.view(held, (n - k,), (stride,), stride * k),), value.kind)
 
 
 def of_constant(t: Tracer, held: str | bytes, index: Value) -> Value | None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.records import replace
 from npcompile.graph.types import PY_INT
+from npcompile.python.iterator import Iterator
 from npcompile.python.polyfills.containers import DefaultDict, Hashed, HashedDict, HashedSet, Model
+from npcompile.python.protocol import PythonType
 from npcompile.python.values import (
     HeapObject,
-    Iterator,
     Static,
     Value,
     Vector,
@@ -140,3 +141,22 @@ def hashed(
         special(t, found, "__setitem__", Static(key), value)
     return found
 
+
+class ModelType(PythonType):
+    """A container whose methods are followed as Python code."""
+
+    t: Tracer
+
+    def setitem(self, key: Value, value: Value) -> None:
+        special(self.t, self.value, "__setitem__", key, value)
+
+    def delitem(self, key: Value) -> None:
+        special(self.t, self.value, "__delitem__", key)
+
+    def contains(self, item: Value) -> Value:
+        return special(self.t, self.value, "__contains__", item)
+
+    def iterate(self) -> Iterator:
+        found = special(self.t, self.value, "__iter__")
+        assert isinstance(found, Iterator)
+        return found

@@ -32,13 +32,13 @@ from npcompile.guards.sources import Attribute, Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
+from npcompile.python.iterator import RangeIterator
 from npcompile.python.values import (
     UNBOUND,
     Fetched,
     Frame,
     Function,
     HeapObject,
-    Iterator,
     LoopFacts,
     Object,
     Scope,
@@ -65,7 +65,7 @@ from npcompile.tracing.requests import AsHashTable, Place, Requests
 from npcompile.tracing.side_effects import SideEffects
 
 if TYPE_CHECKING:
-    from npcompile.python import dictionary
+    from npcompile.python import characters, dictionary, iterators
     from npcompile.tracing import (
         attributes,
         calls,
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     )
     from npcompile.tracing.dict_lookups import KeyLookups
 else:
-    defer(globals(), "npcompile.python", "dictionary")
+    defer(globals(), "npcompile.python", "characters", "dictionary", "iterators")
     defer(
         globals(), "npcompile.tracing", "attributes", "calls", "external", "iteration",
         "texts", "traced_containers", "vectors",
@@ -151,6 +151,11 @@ class Tracer:
     def texts(self) -> texts.TracedTexts:
         """Strings whose characters only the run knows."""
         return texts.TracedTexts(self)
+
+    @property
+    def vectors(self) -> vectors.TracedVectors:
+        """Lists whose length only the run knows."""
+        return vectors.TracedVectors(self)
 
     @property
     def lookups(self) -> KeyLookups:
@@ -275,7 +280,7 @@ class Tracer:
                 if source is None or pinned(held):
                     return held
                 return self._outside(held, source)
-            case Sequence(items, kind) if not texts.is_text(value) and own(kind) <= SHOWN:
+            case Sequence(items, kind) if not characters.is_text(value) and own(kind) <= SHOWN:
                 return assembled(kind, map(self.operand, items))
             case HeapObject():
                 contents = self.heap[value]
@@ -287,7 +292,7 @@ class Tracer:
                     return {key: self.operand(item) for key, item in contents.items()}
             case Slice():
                 return slice(*map(self.operand, (value.start, value.stop, value.step)))
-            case Iterator() if value.kind == "range" and value.itself:
+            case RangeIterator() if value.itself:
                 made = run(self, "arange", *map(self.operand, value.over))
                 assert isinstance(made, ArrayRef)
                 return made if self.facts.less(0, made.shape[0]) else []  # of float64
@@ -519,14 +524,6 @@ class Tracer:
         """All items of something."""
         return iteration.items(self, value)
 
-    def count_of(self, iterator: Iterator) -> int | None:
-        """The number of items that are left, if it is known."""
-        return iteration.length(self, iterator)
-
-    def remaining(self, iterator: Iterator) -> tuple[Value, ...] | None:
-        """The items still to come, if they are there without computing anything."""
-        return iteration.remaining(self, iterator)
-
     def special_method(self, value: Value, name: str) -> Value | None:
         """The plain function of a value's class that an operator or statement calls with it."""
         return attributes.method(self, value, name)
@@ -620,8 +617,8 @@ class Tracer:
         if frame.yields is not None:
             token = self.generators.end(frame, made, before)
             if isinstance(end.heap[frame.yields], Vector):
-                return Iterator("grown", (frame.yields,), token=token)
-            return Iterator("items", end.heap[frame.yields], token=token)
+                return iterators.VectorIterator((frame.yields,), token=token)
+            return iterators.ItemsIterator(end.heap[frame.yields], token=token)
         return end.stack[-1]
 
     def free_variables(self, function: FunctionType, source: Source | None) -> tuple[Value, ...]:

@@ -9,23 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from npcompile.core.records import record, replace
+from npcompile.core.records import record
 from npcompile.core.sizes import (
-    INDEX,
-    Poly,
     Size,
     Unhinted,
-    floordiv,
-    largest,
-    mod,
-    product,
-    smallest,
 )
 from npcompile.graph.ir import Node
-from npcompile.ops import arguments, indexing
-from npcompile.ops.operands import ArrayRef
-from npcompile.python.values import Fetched, HeapObject, Iterator, Sequence, Static, Value, Vector
-from npcompile.tracing import iteration, texts, vectors
+from npcompile.python import range_bounds
+from npcompile.python.iterator import Iterator, RangeIterator
+from npcompile.python.iterators import ConstantIterator
+from npcompile.python.values import Fetched, HeapObject, Value, Vector
 from npcompile.tracing.escapes import as_number
 
 if TYPE_CHECKING:
@@ -54,31 +47,31 @@ class Iterations:
 def iterations(t: Tracer, iterator: Iterator) -> Iterations:
     """Describes the iterations of a loop over the rest of an iterator; refuses iterators whose
     state must be known while tracing."""
-    found = bounds(t, iterator)
+    found = iterator.bounds(t)
     if found is None:
-        count = length(t, iterator)
+        count = iterator.size(t)
         first = iterator.position
 
         def place(index: Node, k: Size) -> tuple[Value, Iterator]:
-            return at(t, iterator, k - first)
+            return iterator.item_at(t, k - first), iterator.after(t, k - first + 1)
 
         def standing(k: Size, begun: Value) -> Value:
-            return after(t, iterator, k - first) if _checks(t, iterator) else begun
+            return iterator.after(t, k - first) if _checks(t, iterator) else begun
 
         def before(k: Size) -> Iterator:
-            return after(t, iterator, k - first)
+            return iterator.after(t, k - first)
 
         return Iterations(first, count, 1, first, count - 1, place, before, standing)
     start, stop, step = found
-    rising = is_positive(t, step)
+    rising = range_bounds.is_positive(t, step)
 
     def number(index: Node, i: Size) -> tuple[Value, Iterator]:
-        value = t.builder.size(i) if small(t, start, stop) else index
+        value = t.builder.size(i) if range_bounds.small(t, start, stop) else index
         return value, standing_at(i + step)
 
     def standing_at(i: Size) -> Iterator:
         rest = tuple(t.builder.size(n) for n in (i, stop, step))
-        return Iterator("range", rest, token=iterator.token, begun=iterator.begun)
+        return RangeIterator(rest, token=iterator.token, begun=iterator.begun)
 
     ends = (start, stop - 1) if rising else (stop + 1, start)
     return Iterations(start, stop, step, *ends, number, standing_at)
@@ -103,7 +96,7 @@ def has_iterations(t: Tracer, over: Iterations) -> bool:
 
 def first(t: Tracer, iterator: Iterator, over: Iterations) -> Node:
     """The index of the first iteration, as a number that may be large."""
-    if iterator.kind != "range" or small(t, over.start):
+    if not isinstance(iterator, RangeIterator) or range_bounds.small(t, over.start):
         return t.builder.size(over.start)
     number = t.call_record(int, (iterator.over[0],))
     for _ in range(iterator.position):
@@ -115,258 +108,22 @@ def first(t: Tracer, iterator: Iterator, over: Iterations) -> Node:
 
 def check(t: Tracer, it: Iterator) -> None:
     """Refuses a range that Python would refuse to make."""
-    found = bounds(t, it)
+    found = it.bounds(t)
     assert found is not None
-    is_positive(t, found[2])
+    range_bounds.is_positive(t, found[2])
 
 
-def is_positive(t: Tracer, step: Size) -> bool:
-    """The sign of a step that is not 0; that only the run knows is taken for the likelier one, and
-    checked."""
-    try:
-        if t.facts.ask("==", step, 0):
-            raise t.refuse("range", "a step of 0: Python raises")
-        return t.facts.ask("<", 0, step)
-    except Unhinted:
-        falls = isinstance(step, Poly) and all(factor < 0 for _, factor in step.terms)
-        down = t.facts.prove("<", step, 0) or (falls and not t.facts.prove("<", 0, step))
-        low, high = (step, 0) if down else (0, step)
-        arguments.require(t, "<", low, high, "a range goes the other way than it did")
-        return not down
-
-
-def small(t: Tracer, *ends: Size) -> bool:
-    """Whether all numbers between these are small, guarded if need be."""
-    return all(t.facts.ensure("<=", -INDEX, n) and t.facts.ensure("<=", n, INDEX) for n in ends)
-
-
-def bounds(t: Tracer, it: Iterator) -> Bounds | None:
-    """Start, stop and step of the rest of a range, also reversed; None for anything else."""
-    found: Bounds | None = None
-    held = it.over[0] if it.over else None
-    if it.kind == "range":
-        start, stop, step = (
-            arguments.integer(t, t.operand(part), "range") for part in it.over
-        )
-        found = (start, stop, step)
-    elif it.kind == "static" and isinstance(held, Static) and isinstance(held.value, range):
-        found = (held.value.start, held.value.stop, held.value.step)
-    elif it.kind == "reversed" and isinstance(held, Iterator):
-        inner = bounds(t, held)
-        found = None if inner is None else _reversed(t, *inner)
-    if found is None or not it.position:
-        return found
-    return (found[0] + it.position * found[2], found[1], found[2])
-
-
-def _reversed(t: Tracer, start: Size, stop: Size, step: Size) -> Bounds:
-    sign = 1 if is_positive(t, step) else -1
-    last = start + floordiv((stop - start) * sign - 1, step * sign) * step
-    return last, start - sign, -step
-
-
-def length(t: Tracer, it: Iterator) -> Size:
-    """How many items an iterator has, from its beginning."""
-    found = bounds(t, replace(it, position=0))
-    if found is not None:
-        start, stop, step = found
-        sign = 1 if is_positive(t, step) else -1
-        count = floordiv((stop - start) * sign + step * sign - 1, step * sign)
-        return count if t.facts.ensure("<=", 0, count) else largest(count, 0)
-    inner = [part for part in it.over if isinstance(part, Iterator)]
-    match it.kind:
-        case "array":
-            assert isinstance(it.over[0], ArrayRef)
-            return t.facts.norm(it.over[0].shape[0])
-        case "text":
-            return t.facts.norm(texts.array(it.over[0]).shape[0])
-        case "grown":
-            return vectors.size(t, _grown(t, it)[1])
-        case "enumerate" | "reversed":
-            return length(t, inner[0]) - inner[0].position
-        case "zip" | "map" if inner:
-            if any(map(iteration.calls, inner[:-1])):
-                raise t.refuse(it.kind, "may call a function once more than it needs to")
-            counts = [length(t, part) - part.position for part in inner]
-            shortest = counts[0]
-            for count in counts[1:]:
-                shortest = _smaller(t, shortest, count)
-            return shortest
-        case "ndindex" | "ndenumerate":
-            first, dims = _grid(t, it)
-            return product(dims) - first
-    raise t.refuse("loop", f"over {it.kind} is followed iteration by iteration")
-
-
-def _smaller(t: Tracer, a: Size, b: Size) -> Size:
-    try:
-        return a if t.facts.ask("<=", a, b) else b
-    except Unhinted:
-        return smallest(a, b)
-
-
-def at(t: Tracer, it: Iterator, k: Size) -> tuple[Value, Iterator]:
-    """The item ``k`` places after an iterator's position, and the iterator after that item."""
-    return item(t, it, k), after(t, it, k + 1)
-
-
-def item(t: Tracer, it: Iterator, k: Size) -> Value:
-    """The item ``k`` places after an iterator's position."""
-    found = bounds(t, it)
-    if found is not None:
-        start, stop, step = found
-        if not small(t, start, stop):
-            raise t.refuse("range", "of large numbers side by side with something else")
-        return t.builder.size(start + k * step)
-    inner = [part for part in it.over if isinstance(part, Iterator)]
-    k = k + it.position
-    match it.kind:
-        case "grown":
-            return vectors.load(t, *_grown(t, it), k)
-        case "array":
-            return t.operate(indexing.getitem, it.over[0], t.builder.size(k))
-        case "text":
-            return texts.item(t, it.over[0], k)
-        case "zip":
-            return Sequence(tuple(item(t, part, k) for part in inner))
-        case "map":
-            return t.call(it.over[0], tuple(item(t, part, k) for part in inner), {})
-        case "enumerate":
-            return Sequence((_counted(t, it.over[1], k), item(t, inner[0], k)))
-        case "reversed" if inner[0].kind == "grown" and not inner[0].position:
-            over, held = _grown(t, inner[0])
-            return vectors.load(t, over, held, vectors.size(t, held) - 1 - k)
-        case "reversed" if inner[0].kind == "array" and not inner[0].position:
-            return t.operate(indexing.getitem, _flipped(inner[0]), t.builder.size(k))
-        case "ndindex" | "ndenumerate":
-            return _storage(t, it, k)
-    raise t.refuse("loop", f"over {it.kind} is followed iteration by iteration")
-
-
-def standing(t: Tracer, it: Iterator) -> Iterator:
-    """The same iterator at its beginning, if that can be told."""
-    if it.itself:
-        return it
-    held = it.over[0] if it.over else None
-    counted = isinstance(held, Static) and isinstance(held.value, range)
-    return after(t, it, 0) if counted or iteration.remaining(t, it) is None else it
+def standing(t: Tracer, value: Value) -> Value:
+    """An iterator as one at its beginning, if that can be told; any other value as it is."""
+    if not isinstance(value, Iterator) or value.itself:
+        return value
+    counted = isinstance(value, ConstantIterator) and value.bounds(t) is not None
+    return value.after(t, 0) if counted or value.rest(t) is None else value
 
 
 def alike(a: Iterator, b: Iterator) -> bool:
     """Whether iterators that stand at their beginnings differ in nothing but their parts."""
-    kinds = ("range", "array", "zip", "enumerate")
     return (
-        a.kind == b.kind and a.kind in kinds and len(a.over) == len(b.over)
+        type(a) is type(b) and a.merges and len(a.over) == len(b.over)
         and not a.position and not b.position and a.itself == b.itself
     )
-
-
-def after(t: Tracer, it: Iterator, k: Size) -> Iterator:
-    """The iterator that begins ``k`` places after another one's position; the same to the program.
-    """
-    return replace(_after(t, it, k), token=it.token, begun=it.begun)
-
-
-def _after(t: Tracer, it: Iterator, k: Size) -> Iterator:
-    found = bounds(t, it)
-    if found is not None:
-        start, stop, step = found
-        return Iterator("range", tuple(t.builder.size(n) for n in (start + k * step, stop, step)))
-    inner = [part for part in it.over if isinstance(part, Iterator)]
-    k = k + it.position
-    match it.kind:
-        case "reversed" if inner[0].kind == "grown" and not inner[0].position:
-            over, held = _grown(t, inner[0])
-            count = vectors.size(t, held) - k
-            obj = vectors.copied(t, over, held, count - 1, count, -1, rest=True)
-            return _rest(t, inner[0], obj, None)
-        case "array" | "reversed" if "array" in (it.kind, *(part.kind for part in inner)):
-            ref = it.over[0] if it.kind == "array" else _flipped(inner[0])
-            assert isinstance(ref, ArrayRef)
-            n, stride = ref.shape[0], ref.strides[0]
-            rest = arguments.view(ref, (n - k, *ref.shape[1:]), ref.strides, k * stride)
-            return Iterator("array", (rest,))
-        case "text":
-            return Iterator("text", (texts.rest(it.over[0], k),))
-        case "zip":
-            return Iterator("zip", tuple(after(t, part, k) for part in inner))
-        case "map":
-            return Iterator("map", (it.over[0], *(after(t, part, k) for part in inner)))
-        case "enumerate":
-            return Iterator("enumerate", (after(t, inner[0], k), _counted(t, it.over[1], k)))
-        case "grown":
-            over, held = _grown(t, it)
-            obj = vectors.copied(t, over, held, k, vectors.size(t, held) - k, rest=True)
-            return _rest(t, it, obj, k)
-        case "ndindex" | "ndenumerate":
-            first, _ = _grid(t, it)
-            return Iterator(it.kind, (t.builder.size(first + k), *it.over[1:]))
-    raise t.refuse("loop", f"over {it.kind} is followed iteration by iteration")
-
-
-def _rest(t: Tracer, it: Iterator, obj: HeapObject, k: Size | None) -> Iterator:
-    """The iterator over the items of a list that another one has not given; it remembers the whole
-    list, and how far it is in it, if it goes through it from the front."""
-    t.generators.goes_on(it.over[0], obj)
-    whole, *places = it.over[2:] or (it.over[0], t.builder.const(0))
-    if k is not None and places:
-        begun = arguments.integer(t, t.operand(places[0]), "list")
-        places = [t.builder.size(begun + k)]
-    return Iterator("grown", (obj, t.heap[obj].length, whole, *places[: k is not None]))
-
-
-def _grown(t: Tracer, it: Iterator) -> tuple[HeapObject, Vector]:
-    """A list, which must not grow or shrink from the beginning of a loop over it on."""
-    obj = it.over[0]
-    assert isinstance(obj, HeapObject)
-    held = t.heap[obj]
-    begun = it.over[1] if len(it.over) > 1 else None
-    changed = isinstance(begun, Node) and not (
-        isinstance(held, Vector) and vectors.same_length(t, held.length, begun)
-    )
-    if changed or not isinstance(held, Vector):
-        raise t.refuse("loop", "over a list that it makes longer or shorter")
-    return obj, held
-
-
-def _grid(t: Tracer, it: Iterator) -> tuple[Size, tuple[Size, ...]]:
-    """Where an iterator over indices begins, in row-major order, and the lengths of the axes."""
-    first = arguments.integer(t, t.operand(it.over[0]), "ndindex")
-    held = it.over[1]
-    if isinstance(held, ArrayRef):
-        return first, held.shape
-    assert isinstance(held, Sequence)
-    return first, tuple(arguments.integer(t, t.operand(n), "ndindex") for n in held.items)
-
-
-def _storage(t: Tracer, it: Iterator, k: Size) -> Value:
-    """The indices of the element that is ``k`` places behind the iterator's beginning."""
-    first, dims = _grid(t, it)
-    rest, found = first + k, list[Size]()
-    for n in reversed(dims[1:]):
-        found.append(mod(rest, n))
-        rest = floordiv(rest, n)
-    found += [rest] if dims else []
-    indices = Sequence(tuple(map(t.builder.size, reversed(found))))
-    if it.kind == "ndindex":
-        return indices
-    return Sequence((indices, t.operate(indexing.getitem, it.over[1], indices)))
-
-
-def _counted(t: Tracer, start: Value, k: Size) -> Value:
-    if isinstance(k, int) and k == 0:
-        return start
-    if isinstance(start, Static) and type(start.value) is int and abs(start.value) <= INDEX:
-        return t.builder.size(start.value + k)
-    size = t.builder.known_size(start) if isinstance(start, Node) else None
-    if size is not None and small(t, size):
-        return t.builder.size(size + k)
-    return t.binary("+", start, t.builder.size(k))
-
-
-def _flipped(it: Iterator) -> ArrayRef:
-    ref = it.over[0]
-    assert isinstance(ref, ArrayRef)
-    n, stride = ref.shape[0], ref.strides[0]
-    strides = (-stride, *ref.strides[1:])
-    return arguments.view(ref, ref.shape, strides, (n - 1) * stride)

@@ -18,10 +18,10 @@ from npcompile.frontend.bytecode import NEXT, VERSION, Instruction
 from npcompile.graph.builder import IMPURE, Diverged
 from npcompile.graph.ir import Node
 from npcompile.ops.operands import Storage
+from npcompile.python.composite import Composite
 from npcompile.python.values import (
     NULL,
     UNBOUND,
-    Composite,
     Frame,
     Function,
     HeapObject,

@@ -609,3 +609,28 @@ def _moving(t: Tracer, g: Vector, stays: Node | None) -> Size:
     found = t.builder.size_of(chosen, 0)
     t.facts.limit(found, count)
     return found
+
+
+class TracedVectors:
+    """The lists of one trace whose length only the run knows."""
+
+    def __init__(self, t: Tracer) -> None:
+        self.t = t
+
+    def same_length(self, a: Node, b: Node) -> bool:
+        """Whether two lengths are one."""
+        return same_length(self.t, a, b)
+
+    def size(self, held: Vector) -> Size:
+        """The number of items."""
+        return size(self.t, held)
+
+    def load(self, obj: HeapObject, held: Vector, at: Size) -> Value:
+        """The item at a place."""
+        return load(self.t, obj, held, at)
+
+    def rest(
+        self, obj: HeapObject, held: Vector, start: Size, count: Size, step: int
+    ) -> HeapObject:
+        """A list of some of the items, to go on in Python with."""
+        return copied(self.t, obj, held, start, count, step, rest=True)

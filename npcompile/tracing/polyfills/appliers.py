@@ -18,10 +18,12 @@ from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import arguments, views
 from npcompile.ops.operands import ArrayRef
+from npcompile.python.grids import IndexIterator
+from npcompile.python.iterator import Iterator, RangeIterator
+from npcompile.python.iterators import ConstantIterator, ItemsIterator
 from npcompile.python.values import (
     NONE,
     NULL,
-    Iterator,
     Partial,
     Sequence,
     Static,
@@ -318,7 +320,7 @@ def _filter(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _listed(t: Tracer, made: Value) -> Value:
     """The iterator over a list that nobody else sees."""
     found = iteration.begin(t, made)
-    return Iterator(found.kind, found.over, token=t.token())
+    return type(found)(found.over, token=t.token())
 
 
 @rule(itertools.combinations)
@@ -347,24 +349,24 @@ def _product(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if parts and len(ends) == len(parts):
         for end in ends:
             arguments.length(t, t.operand(end), "product")
-        return Iterator("ndindex", (Static(0), Sequence(tuple(ends))), token=t.token())
-    lengths = [iteration.length(t, part) for part in parts]
+        return IndexIterator((Static(0), Sequence(tuple(ends))), token=t.token())
+    lengths = [part.left(t) for part in parts]
     if None in lengths:
         raise t.refuse("product", "of what only the run knows the length of")
     columns = [
-        [iteration.item(t, part, k) for k in range(n or 0)] for part, n in zip(parts, lengths)
+        [part.item(t, part.position + k) for k in range(n or 0)] for part, n in zip(parts, lengths)
     ]
     found = tuple(Sequence(items) for items in itertools.product(*columns))
-    return Iterator("items", found, token=t.token())
+    return ItemsIterator(found, token=t.token())
 
 
 def _end(it: Iterator) -> Value | None:
     """``n`` of the iterator of ``range(n)``."""
-    if it.kind == "static" and isinstance(it.over[0], Static):
-        held = it.over[0].value
+    if isinstance(it, ConstantIterator):
+        held = it.held().value
         plain = type(held) is range and held.start == 0 and held.step == 1
         return Static(len(held)) if plain else None
-    if it.kind != "range" or it.position:
+    if not isinstance(it, RangeIterator) or it.position:
         return None
     start, stop, step = it.over
     plain = isinstance(start, Static) and isinstance(step, Static) and (
