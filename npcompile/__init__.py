@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     )
     from npcompile.api.jit import Jit as Jit
     from npcompile.api.jit import jit as jit
+    from npcompile.api.vectorize import guvectorize as guvectorize
+    from npcompile.api.vectorize import (  # type: ignore[assignment]  # NumPy has one, too
+        vectorize as vectorize,
+    )
     from npcompile.core.errors import CheckError as CheckError
     from npcompile.core.errors import CompileError as CompileError
     from npcompile.core.errors import DeterminismError as DeterminismError
@@ -52,11 +56,13 @@ _HOMES = {
     "Jit": "api.jit",
     "deterministic": "api.determinism",
     "get_num_threads": "runtime.threads.pool",
+    "guvectorize": "api.vectorize",
     "jit": "api.jit",
     "prange": "core.parallel",
     "set_logs": "core.logs",
     "set_num_threads": "runtime.threads.pool",
     "use_deterministic_algorithms": "api.determinism",
+    "vectorize": "api.vectorize",
 }
 
 

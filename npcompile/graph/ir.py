@@ -289,10 +289,12 @@ class ResumeFrame:
 class Resume:
     """Where Python goes on if a check fails: the innermost frame last. ``None`` frames: only a
     rerun from the start is possible (no effect has happened yet).  ``graph_breaks``: Python
-    executes what can't be compiled there, and compiled code may go on after it."""
+    executes what can't be compiled there, and compiled code may go on after it.  ``restarts``: a
+    rerun is right whatever has been written, since the caller uses nothing of it."""
 
     frames: tuple[ResumeFrame, ...] = ()
     graph_breaks: bool = False
+    restarts: bool = False
 
 
 @record

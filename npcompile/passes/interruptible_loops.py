@@ -87,7 +87,7 @@ class _EdgeWork:
         if not any(node.regions for node in region.nodes):
             return
         if self._is_little(region, around):
-            _drop(region)
+            drop(region)
             return
         for node in region.nodes:
             for inner in node.regions:
@@ -293,9 +293,9 @@ def _uncast(node: Node) -> Node:
     return node
 
 
-def _drop(region: Region) -> None:
+def drop(region: Region) -> None:
     """Takes the edges of all loops in a region away."""
     for node in region.nodes:
         for inner in node.regions:
             inner.edge = None
-            _drop(inner)
+            drop(inner)

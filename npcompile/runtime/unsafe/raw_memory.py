@@ -57,6 +57,19 @@ def array(address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     return np.frombuffer(memory, dtype).reshape(shape)
 
 
+def strided(
+    address: int, dtype: np.dtype[Any], shape: tuple[int, ...], strides: tuple[int, ...]
+) -> Any:
+    """An array over memory that another object owns, from its first element on."""
+    ends = [(length - 1) * stride for length, stride in zip(shape, strides)]
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    low = sum(min(end, 0) for end in ends)
+    size = sum(map(abs, ends)) + dtype.itemsize
+    memory: Any = (ctypes.c_char * size).from_address(address + low)
+    return np.ndarray(shape, dtype, memory, -low, strides)
+
+
 def capsule(held: object, name: bytes | None = None) -> int:
     """The pointer in a capsule.
 
