@@ -26,7 +26,7 @@ ROOMS = [
     "backends.cpu.kernels", "backends.cpu.loops", "backends.cpu.parallel", "backends.cpu",
     "backends.reference", "backends.gpu", "runtime.cache", "runtime.entry", "runtime.memory",
     "runtime.random", "runtime.threads", "runtime.transforms", "runtime.versions",
-    "runtime.ufuncs", "runtime", "api", "demo",
+    "runtime.ufuncs", "runtime", "api", "demo", "commands",
 ]
 MODULES = sorted(ROOT.rglob("*.py"))
 
@@ -115,7 +115,7 @@ def test_import_is_light() -> None:
 
 def test_devices_differ_by_what_they_can_do() -> None:
     """Only a device's own room and the options know a device by its name."""
-    homes = {"core/config.py", "demo/selftest.py", "__main__.py"}
+    homes = {"core/config.py", "demo/selftest.py", "commands/selftest.py"}
     found = []
     for path in MODULES:
         name = path.relative_to(ROOT).as_posix()

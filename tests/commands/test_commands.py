@@ -1,0 +1,134 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from npcompile.commands import run
+
+SCRIPT = '''\
+"""A script."""
+from __future__ import annotations
+
+import functools
+import sys
+
+import numpy as np
+
+
+def total(x):
+    return (x * x).sum()
+
+
+@functools.lru_cache
+def scale(k):
+    return 2.0 * k
+
+
+def numbers(n):
+    for k in range(n):
+        yield k
+
+
+async def later():
+    return 1
+
+
+if __name__ == "__main__":
+    def inner(x):
+        return total(x) + scale(2)
+
+    print(sys.argv[1:], type(total).__name__, type(numbers).__name__, type(later).__name__)
+    print(inner(np.arange(4.0)), sum(numbers(3)))
+    if "fail" in sys.argv:
+        raise ValueError("as asked")
+    sys.exit(int(sys.argv[1]))
+'''
+
+
+def command(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    given = [sys.executable, "-m", "npcompile", *words]
+    where = {**os.environ, "NPCOMPILE_CACHE_DIR": str(folder)} if folder else None
+    return subprocess.run(given, capture_output=True, text=True, check=False, env=where)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Path:
+    path = tmp_path / "work.py"
+    path.write_text(SCRIPT)
+    return path
+
+
+def test_run(script: Path) -> None:
+    done = command("run", "--compare", str(script), "3")
+    assert done.stdout.splitlines() == ["['3'] Jit function function", "18.0 3"]
+    assert done.returncode == 3
+    first, *rest = done.stderr.splitlines()
+    assert first.startswith("npcompile: 3 functions, ")
+    assert any(line.startswith("  inner: ") for line in rest)
+    assert rest[-1].startswith("plain Python: ")
+
+
+def test_a_script_that_raises_shows_its_own_frames(script: Path) -> None:
+    done = command("run", str(script), "fail")
+    assert done.returncode == 1 and "ValueError: as asked" in done.stderr
+    [shown] = [line for line in done.stderr.splitlines() if line.startswith("  File ")]
+    assert "work.py" in shown
+
+
+def test_functions_of_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "some.py"
+    path.write_text("""\
+try:
+    def a(): return 1
+except ImportError:
+    def b(): return 2
+else:
+    def c():
+        def inner(): yield 3
+        return inner
+class K:
+    def method(self): return 4
+def generator():
+    if True:
+        x = yield
+""")
+    assert run.instrumented(path)[1] == 3
+
+
+@pytest.mark.parametrize("text", [None, "def f(:\n"], ids=["absent", "no Python"])
+def test_scripts_that_cannot_run(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "bad.py"
+    if text is not None:
+        path.write_text(text)
+    done = command("run", str(path))
+    assert done.returncode == 2 and done.stderr.startswith("npcompile run: ")
+
+
+def test_info_and_version() -> None:
+    done = command("info")
+    assert done.returncode == 0
+    told = dict(line.split("  ", 1) for line in done.stdout.splitlines())
+    assert told["npcompile"].strip() == version("npcompile") and "threads" in told
+    assert command("--version").stdout.strip() == version("npcompile")
+
+
+def test_cache(tmp_path: Path, script: Path) -> None:
+    folder = tmp_path / "cache"
+    command("run", str(script), "0", folder=folder)
+    size = int(command("cache", "size", folder=folder).stdout)
+    assert size > 0 and str(folder) in command("cache", folder=folder).stdout
+    assert command("cache", "clear", folder=folder).returncode == 0
+    assert int(command("cache", "size", folder=folder).stdout) == 0
+
+
+def test_a_command_that_is_missing_or_unknown() -> None:
+    for words in ((), ("walk",)):
+        done = command(*words)
+        assert done.returncode == 2 and "run" in done.stderr
