@@ -16,7 +16,8 @@ ROOMS = ("ops", "special", "fft", "linalg")
 HEAD = '''"""Where each operator's record is defined, and the functions that it stands for.
 
 Written by ``tools/operators.py`` from the definitions; do not edit.  A module is followed by the
-names without a function of their own, and by a line for each other name with its functions' paths.
+names without a function of their own, by those that stand for NumPy's function of that name (after
+``numpy:``), and by a line for each other name with its functions' paths.
 """
 
 INDEX = """
@@ -34,6 +35,9 @@ def _read() -> None:
         words = line.split()
         if line.startswith("npcompile."):
             module, *names = words
+        elif words[0] == "numpy:":
+            names = words[1:]
+            ALIASES.update({f"numpy:{name}": name for name in names})
         else:
             names = words[:1]
             ALIASES.update(dict.fromkeys(words[1:], words[0]))
@@ -73,11 +77,18 @@ def index() -> str:
 
 
 def _lines(module: str, ops: list[Any]) -> str:
-    parts = textwrap.wrap(" ".join(op.name for op in ops if not op.aliases), 96 - len(module),
-                          break_long_words=False, break_on_hyphens=False)
+    plain = [op for op in ops if op.aliases == (f"numpy:{op.name}",)]
+    parts = _wrapped([op for op in ops if not op.aliases], 96 - len(module))
     lines = [f"{module} {part}".rstrip() for part in parts or [""]]
-    lines += [f"  {op.name} {' '.join(op.aliases)}" for op in ops if op.aliases]
+    lines += [f"  numpy: {part}" for part in _wrapped(plain, 88)]
+    lines += [f"  {op.name} {' '.join(op.aliases)}" for op in ops
+              if op.aliases and op not in plain]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _wrapped(ops: list[Any], width: int) -> list[str]:
+    return textwrap.wrap(" ".join(op.name for op in ops), width, break_long_words=False,
+                         break_on_hyphens=False)
 
 
 if __name__ == "__main__":

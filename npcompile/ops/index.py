@@ -1,7 +1,8 @@
 """Where each operator's record is defined, and the functions that it stands for.
 
 Written by ``tools/operators.py`` from the definitions; do not edit.  A module is followed by the
-names without a function of their own, and by a line for each other name with its functions' paths.
+names without a function of their own, by those that stand for NumPy's function of that name (after
+``numpy:``), and by a line for each other name with its functions' paths.
 """
 
 INDEX = """
@@ -9,42 +10,12 @@ npcompile.ops.arithmetic add.outer subtract.outer multiply.outer divide.outer fl
 npcompile.ops.arithmetic remainder.outer fmod.outer divmod.outer copysign.outer heaviside.outer
 npcompile.ops.arithmetic power.outer scalar_power ldexp.outer modf.fraction modf.whole
 npcompile.ops.arithmetic frexp.mantissa frexp.exponent
-  add numpy:add
-  subtract numpy:subtract
-  multiply numpy:multiply
-  divide numpy:divide
-  negative numpy:negative
-  positive numpy:positive
-  square numpy:square
-  reciprocal numpy:reciprocal
-  sqrt numpy:sqrt
-  floor_divide numpy:floor_divide
-  remainder numpy:remainder
-  fmod numpy:fmod
-  divmod numpy:divmod
-  absolute numpy:absolute
-  fabs numpy:fabs
-  sign numpy:sign
-  copysign numpy:copysign
-  signbit numpy:signbit
-  heaviside numpy:heaviside
-  deg2rad numpy:deg2rad
-  radians numpy:radians
-  rad2deg numpy:rad2deg
-  degrees numpy:degrees
-  power numpy:power
-  ldexp numpy:ldexp
-  modf numpy:modf
-  frexp numpy:frexp
+  numpy: add subtract multiply divide negative positive square reciprocal sqrt floor_divide
+  numpy: remainder fmod divmod absolute fabs sign copysign signbit heaviside deg2rad radians
+  numpy: rad2deg degrees power ldexp modf frexp
 npcompile.ops.bitwise bitwise_and.outer bitwise_or.outer bitwise_xor.outer left_shift.outer
 npcompile.ops.bitwise right_shift.outer
-  bitwise_and numpy:bitwise_and
-  bitwise_or numpy:bitwise_or
-  bitwise_xor numpy:bitwise_xor
-  invert numpy:invert
-  left_shift numpy:left_shift
-  right_shift numpy:right_shift
-  bitwise_count numpy:bitwise_count
+  numpy: bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count
 npcompile.ops.builtin
   python.abs builtins:abs
   python.divmod builtins:divmod
@@ -117,35 +88,16 @@ npcompile.ops.casting
   python.complex builtins:complex
   python.bool builtins:bool
 npcompile.ops.closeness
-  isclose numpy:isclose
-  allclose numpy:allclose
+  numpy: isclose allclose
 npcompile.ops.comparison less.outer less_equal.outer greater.outer greater_equal.outer
 npcompile.ops.comparison equal.outer not_equal.outer logical_and.outer logical_or.outer
 npcompile.ops.comparison logical_xor.outer maximum.outer minimum.outer fmax.outer fmin.outer
-  less numpy:less
-  less_equal numpy:less_equal
-  greater numpy:greater
-  greater_equal numpy:greater_equal
-  equal numpy:equal
-  not_equal numpy:not_equal
-  logical_and numpy:logical_and
-  logical_or numpy:logical_or
-  logical_xor numpy:logical_xor
-  logical_not numpy:logical_not
-  isnan numpy:isnan
-  isinf numpy:isinf
-  isfinite numpy:isfinite
-  isposinf numpy:isposinf
-  isneginf numpy:isneginf
-  maximum numpy:maximum
-  minimum numpy:minimum
-  fmax numpy:fmax
-  fmin numpy:fmin
-  clip.loop numpy:clip.loop
+  numpy: less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor
+  numpy: logical_not isnan isinf isfinite isposinf isneginf maximum minimum fmax fmin clip.loop
+  numpy: nan_to_num
   clip.function numpy:clip
   clip numpy:ndarray.clip
   where.choose numpy:where
-  nan_to_num numpy:nan_to_num
 npcompile.ops.complex_math
   cmath.exp cmath:exp
   cmath.sqrt cmath:sqrt
@@ -170,99 +122,55 @@ npcompile.ops.complex_math
   cmath.isinf cmath:isinf
   cmath.isfinite cmath:isfinite
 npcompile.ops.complexes scalar_multiply python_divide
-  conjugate numpy:conjugate
+  numpy: conjugate isreal iscomplex angle
   conjugate.method numpy:ndarray.conj numpy:ndarray.conjugate
   python.conjugate builtins:complex.conjugate builtins:float.conjugate
   real_part numpy:real
   imag_part numpy:imag
-  isreal numpy:isreal
-  iscomplex numpy:iscomplex
-  angle numpy:angle
 npcompile.ops.contraction
+  numpy: inner vdot outer tensordot
   matmul numpy:matmul operator:matmul
   dot numpy:dot numpy:ndarray.dot
-  inner numpy:inner
-  vdot numpy:vdot
-  outer numpy:outer
-  tensordot numpy:tensordot
+npcompile.ops.covariances
+  numpy: cov corrcoef
 npcompile.ops.creation
-  zeros numpy:zeros
-  zeros_like numpy:zeros_like
-  ones numpy:ones
-  ones_like numpy:ones_like
-  empty numpy:empty
-  empty_like numpy:empty_like
-  full numpy:full
-  full_like numpy:full_like
-  array numpy:array
-  asarray numpy:asarray
-  asanyarray numpy:asanyarray
-  ascontiguousarray numpy:ascontiguousarray
-  asfortranarray numpy:asfortranarray
-  ndarray.fill numpy:ndarray.fill
-  copyto numpy:copyto
+  numpy: zeros zeros_like ones ones_like empty empty_like full full_like array asarray asanyarray
+  numpy: ascontiguousarray asfortranarray ndarray.fill copyto
 npcompile.ops.differences
-  diff numpy:diff
-  trapezoid numpy:trapezoid
-  unwrap numpy:unwrap
-  gradient numpy:gradient
+  numpy: diff trapezoid unwrap gradient
+npcompile.ops.editing
+  numpy: select insert delete ediff1d triu_indices tril_indices triu_indices_from
+  numpy: tril_indices_from
 npcompile.ops.finding
+  numpy: argwhere ix_ flatnonzero extract compress ndarray.compress
   nonzero numpy:nonzero numpy:ndarray.nonzero
-  argwhere numpy:argwhere
-  ix_ numpy:ix_
-  flatnonzero numpy:flatnonzero
-  extract numpy:extract
-  compress numpy:compress
-  ndarray.compress numpy:ndarray.compress
 npcompile.ops.gathers add.at subtract.at multiply.at divide.at maximum.at minimum.at
 npcompile.ops.gathers bitwise_and.at bitwise_or.at bitwise_xor.at logical_and.at logical_or.at
 npcompile.ops.gathers logical_xor.at
-  take numpy:take
-  ndarray.take numpy:ndarray.take
-  take_along_axis numpy:take_along_axis
-  put_along_axis numpy:put_along_axis
+  numpy: take ndarray.take take_along_axis put_along_axis choose bincount
   put numpy:put numpy:ndarray.put
-  choose numpy:choose
-  bincount numpy:bincount
 npcompile.ops.histograms
-  histogram numpy:histogram
+  numpy: histogram
 npcompile.ops.joining
+  numpy: stack vstack hstack dstack column_stack append tile roll pad
   concatenate numpy:concatenate numpy:concat
-  stack numpy:stack
-  vstack numpy:vstack
-  hstack numpy:hstack
-  dstack numpy:dstack
-  column_stack numpy:column_stack
-  append numpy:append
   repeat numpy:repeat numpy:ndarray.repeat
-  tile numpy:tile
-  roll numpy:roll
-  pad numpy:pad
 npcompile.ops.library
-  sort numpy:sort
+  numpy: sort partition
   argsort numpy:argsort numpy:ndarray.argsort
+  argpartition numpy:argpartition numpy:ndarray.argpartition
 npcompile.ops.numerals
   python.bit_length builtins:int.bit_length
   python.bit_count builtins:int.bit_count
   python.is_integer builtins:float.is_integer numpy:floating.is_integer numpy:float64.is_integer
+npcompile.ops.order_statistics
+  numpy: median nanmedian quantile percentile nanquantile nanpercentile
+npcompile.ops.polynomials
+  numpy: polyval vander polyfit
 npcompile.ops.queries
-  shape numpy:shape
-  ndim numpy:ndim
-  size numpy:size
-  ndarray.item numpy:ndarray.item
-  array_equal numpy:array_equal
+  numpy: shape ndim size ndarray.item array_equal
 npcompile.ops.ranges
-  arange numpy:arange
-  linspace numpy:linspace
-  meshgrid numpy:meshgrid
-  indices numpy:indices
-  eye numpy:eye
-  identity numpy:identity
-  tri numpy:tri
-  tril numpy:tril
-  triu numpy:triu
-  diag numpy:diag
-  fill_diagonal numpy:fill_diagonal
+  numpy: arange linspace meshgrid indices eye identity tri tril triu diag fill_diagonal
 npcompile.ops.reductions add.reduce multiply.reduce minimum.reduce maximum.reduce
 npcompile.ops.reductions logical_and.reduce logical_or.reduce bitwise_and.reduce
 npcompile.ops.reductions bitwise_or.reduce bitwise_xor.reduce
@@ -273,113 +181,53 @@ npcompile.ops.reductions bitwise_or.reduce bitwise_xor.reduce
   all numpy:all numpy:ndarray.all
   any numpy:any numpy:ndarray.any
 npcompile.ops.rounding
-  floor numpy:floor
-  ceil numpy:ceil
-  trunc numpy:trunc
-  rint numpy:rint
+  numpy: floor ceil trunc rint fix
   round numpy:round numpy:around numpy:ndarray.round
-  fix numpy:fix
 npcompile.ops.scans add.accumulate multiply.accumulate minimum.accumulate maximum.accumulate
 npcompile.ops.scans logical_and.accumulate logical_or.accumulate bitwise_and.accumulate
 npcompile.ops.scans bitwise_or.accumulate bitwise_xor.accumulate
+  numpy: cumulative_sum cumulative_prod nancumsum nancumprod
   cumsum numpy:cumsum numpy:ndarray.cumsum
   cumprod numpy:cumprod numpy:ndarray.cumprod
-  cumulative_sum numpy:cumulative_sum
-  cumulative_prod numpy:cumulative_prod
-  nancumsum numpy:nancumsum
-  nancumprod numpy:nancumprod
 npcompile.ops.searching
-  searchsorted numpy:searchsorted
-  ndarray.searchsorted numpy:ndarray.searchsorted
-  digitize numpy:digitize
-  interp numpy:interp
+  numpy: searchsorted ndarray.searchsorted digitize interp
 npcompile.ops.selection
-  flip numpy:flip
-  flipud numpy:flipud
-  fliplr numpy:fliplr
-  rot90 numpy:rot90
+  numpy: flip flipud fliplr rot90 array_split split vsplit hsplit dsplit
   diagonal numpy:diagonal numpy:ndarray.diagonal
   trace numpy:trace numpy:ndarray.trace
-  array_split numpy:array_split
-  split numpy:split
-  vsplit numpy:vsplit
-  hsplit numpy:hsplit
-  dsplit numpy:dsplit
+npcompile.ops.sets
+  numpy: unique unique_counts unique_inverse unique_all union1d intersect1d setxor1d setdiff1d
+  numpy: isin
 npcompile.ops.statistics
+  numpy: average count_nonzero ptp nansum nanprod nanmin nanmax nanargmin nanargmax nanmean
+  numpy: nanvar nanstd
   mean numpy:mean numpy:ndarray.mean
-  average numpy:average
   var numpy:var numpy:ndarray.var
   std numpy:std numpy:ndarray.std
   argmin numpy:argmin numpy:ndarray.argmin
   argmax numpy:argmax numpy:ndarray.argmax
-  count_nonzero numpy:count_nonzero
-  ptp numpy:ptp
-  nansum numpy:nansum
-  nanprod numpy:nanprod
-  nanmin numpy:nanmin
-  nanmax numpy:nanmax
-  nanargmin numpy:nanargmin
-  nanargmax numpy:nanargmax
-  nanmean numpy:nanmean
-  nanvar numpy:nanvar
-  nanstd numpy:nanstd
+npcompile.ops.tapers
+  numpy: bartlett hanning hamming blackman kaiser logspace geomspace
+  numpy.i0 numpy:i0
 npcompile.ops.views
-  transpose numpy:transpose
-  ndarray.transpose numpy:ndarray.transpose
+  numpy: transpose ndarray.transpose moveaxis rollaxis copy ndarray.copy ndarray.flatten reshape
+  numpy: ndarray.reshape expand_dims atleast_1d atleast_2d atleast_3d ndarray.view broadcast_to
+  numpy: broadcast_arrays
   matrix_transpose numpy:matrix_transpose numpy:linalg.matrix_transpose
   swapaxes numpy:swapaxes numpy:ndarray.swapaxes
-  moveaxis numpy:moveaxis
-  rollaxis numpy:rollaxis
-  copy numpy:copy
-  ndarray.copy numpy:ndarray.copy
-  ndarray.flatten numpy:ndarray.flatten
   ravel numpy:ravel numpy:ndarray.ravel
-  reshape numpy:reshape
-  ndarray.reshape numpy:ndarray.reshape
   squeeze numpy:squeeze numpy:ndarray.squeeze
-  expand_dims numpy:expand_dims
-  atleast_1d numpy:atleast_1d
-  atleast_2d numpy:atleast_2d
-  atleast_3d numpy:atleast_3d
-  ndarray.view numpy:ndarray.view
-  broadcast_to numpy:broadcast_to
-  broadcast_arrays numpy:broadcast_arrays
   numpy.lib.stride_tricks:sliding_window_view numpy.lib.stride_tricks:sliding_window_view
 npcompile.special.axes log1p.quiet log.quiet
   softmax scipy.special:softmax
   log_softmax scipy.special:log_softmax
   logsumexp scipy.special:logsumexp
 npcompile.special.elementary.nextafter nextafter.outer
-  nextafter numpy:nextafter
-  spacing numpy:spacing
+  numpy: nextafter spacing
 npcompile.special.elementary_records arctan2.outer hypot.outer logaddexp.outer logaddexp2.outer
 npcompile.special.elementary_records sqrt.complex pow float_power.outer
-  exp numpy:exp
-  exp2 numpy:exp2
-  expm1 numpy:expm1
-  log numpy:log
-  log2 numpy:log2
-  log10 numpy:log10
-  log1p numpy:log1p
-  sin numpy:sin
-  cos numpy:cos
-  tan numpy:tan
-  sinh numpy:sinh
-  cosh numpy:cosh
-  tanh numpy:tanh
-  arctan numpy:arctan
-  arcsin numpy:arcsin
-  arccos numpy:arccos
-  arcsinh numpy:arcsinh
-  arccosh numpy:arccosh
-  arctanh numpy:arctanh
-  cbrt numpy:cbrt
-  arctan2 numpy:arctan2
-  hypot numpy:hypot
-  logaddexp numpy:logaddexp
-  logaddexp2 numpy:logaddexp2
-  float_power numpy:float_power
-  sinc numpy:sinc
+  numpy: exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh arctan arcsin arccos
+  numpy: arcsinh arccosh arctanh cbrt arctan2 hypot logaddexp logaddexp2 float_power sinc
 npcompile.special.scipy_compositions polygamma.values
   zeta scipy.special:zeta
   polygamma scipy.special:polygamma
@@ -545,29 +393,16 @@ npcompile.fft.cosines
   scipy.fft:idst scipy.fft:idst
   scipy.fft:idstn scipy.fft:idstn
 npcompile.fft.frequencies
+  numpy: fft.fftfreq fft.rfftfreq
   fft.fftshift numpy:fft.fftshift scipy.fft:fftshift
   fft.ifftshift numpy:fft.ifftshift scipy.fft:ifftshift
-  fft.fftfreq numpy:fft.fftfreq
-  fft.rfftfreq numpy:fft.rfftfreq
   scipy.fft:fftfreq scipy.fft:fftfreq
   scipy.fft:rfftfreq scipy.fft:rfftfreq
   scipy.fft:next_fast_len scipy.fft:next_fast_len
   scipy.fft:prev_fast_len scipy.fft:prev_fast_len
 npcompile.fft.records
-  fft.fft numpy:fft.fft
-  fft.ifft numpy:fft.ifft
-  fft.rfft numpy:fft.rfft
-  fft.irfft numpy:fft.irfft
-  fft.hfft numpy:fft.hfft
-  fft.ihfft numpy:fft.ihfft
-  fft.fftn numpy:fft.fftn
-  fft.ifftn numpy:fft.ifftn
-  fft.fft2 numpy:fft.fft2
-  fft.ifft2 numpy:fft.ifft2
-  fft.rfftn numpy:fft.rfftn
-  fft.rfft2 numpy:fft.rfft2
-  fft.irfftn numpy:fft.irfftn
-  fft.irfft2 numpy:fft.irfft2
+  numpy: fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fftn fft.ifftn fft.fft2
+  numpy: fft.ifft2 fft.rfftn fft.rfft2 fft.irfftn fft.irfft2
 npcompile.fft.scipy_records
   scipy.fft:fft scipy.fft:fft
   scipy.fft:ifft scipy.fft:ifft
@@ -588,42 +423,19 @@ npcompile.fft.scipy_records
   scipy.fft:hfftn scipy.fft:hfftn
   scipy.fft:hfft2 scipy.fft:hfft2
 npcompile.linalg.compositions
-  linalg.matmul numpy:linalg.matmul
-  linalg.outer numpy:linalg.outer
-  linalg.tensordot numpy:linalg.tensordot
-  linalg.diagonal numpy:linalg.diagonal
-  linalg.trace numpy:linalg.trace
-  linalg.matrix_power numpy:linalg.matrix_power
-  linalg.multi_dot numpy:linalg.multi_dot
-  kron numpy:kron
+  numpy: linalg.matmul linalg.outer linalg.tensordot linalg.diagonal linalg.trace
+  numpy: linalg.matrix_power linalg.multi_dot kron linalg.cond linalg.matrix_rank linalg.pinv
   cross numpy:cross numpy:linalg.cross
-  linalg.cond numpy:linalg.cond
-  linalg.matrix_rank numpy:linalg.matrix_rank
-  linalg.pinv numpy:linalg.pinv
 npcompile.linalg.factorisations
-  linalg.solve numpy:linalg.solve
-  linalg.inv numpy:linalg.inv
-  linalg.det numpy:linalg.det
-  linalg.slogdet numpy:linalg.slogdet
-  linalg.cholesky numpy:linalg.cholesky
-  linalg.qr numpy:linalg.qr
-  linalg.eigh numpy:linalg.eigh
-  linalg.eigvalsh numpy:linalg.eigvalsh
-  linalg.svd numpy:linalg.svd
-  linalg.svdvals numpy:linalg.svdvals
+  numpy: linalg.solve linalg.inv linalg.det linalg.slogdet linalg.cholesky linalg.qr linalg.eigh
+  numpy: linalg.eigvalsh linalg.svd linalg.svdvals
 npcompile.linalg.general
+  numpy: linalg.eig linalg.eigvals linalg.lstsq linalg.tensorsolve linalg.tensorinv
   npcompile.linalg.general:complex_eig npcompile.linalg.general:complex_eig
   npcompile.linalg.general:complex_eigvals npcompile.linalg.general:complex_eigvals
   npcompile.linalg.general:least_squares npcompile.linalg.general:least_squares
-  linalg.eig numpy:linalg.eig
-  linalg.eigvals numpy:linalg.eigvals
-  linalg.lstsq numpy:linalg.lstsq
-  linalg.tensorsolve numpy:linalg.tensorsolve
-  linalg.tensorinv numpy:linalg.tensorinv
 npcompile.linalg.norms
-  linalg.norm numpy:linalg.norm
-  linalg.vector_norm numpy:linalg.vector_norm
-  linalg.matrix_norm numpy:linalg.matrix_norm
+  numpy: linalg.norm linalg.vector_norm linalg.matrix_norm
 npcompile.linalg.scipy_factors
   scipy.linalg:lu_factor scipy.linalg:lu_factor
   scipy.linalg:lu_solve scipy.linalg:lu_solve
@@ -652,10 +464,8 @@ npcompile.linalg.scipy_matrices
   scipy.linalg:norm scipy.linalg:norm
   scipy.linalg:orthogonal_procrustes scipy.linalg:orthogonal_procrustes
 npcompile.linalg.sums
-  einsum numpy:einsum
+  numpy: einsum matvec vecmat
   vecdot numpy:vecdot numpy:linalg.vecdot
-  matvec numpy:matvec
-  vecmat numpy:vecmat
 """
 
 #: the module of each name, and the name of each function's path
@@ -669,6 +479,9 @@ def _read() -> None:
         words = line.split()
         if line.startswith("npcompile."):
             module, *names = words
+        elif words[0] == "numpy:":
+            names = words[1:]
+            ALIASES.update({f"numpy:{name}": name for name in names})
         else:
             names = words[:1]
             ALIASES.update(dict.fromkeys(words[1:], words[0]))

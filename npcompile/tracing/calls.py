@@ -194,9 +194,9 @@ def _recorded(
     mark, writes = t.builder.mark(), t.writes
     try:
         if t.config.deterministic and op.deterministic:
-            return follow(t, import_path(op.deterministic), *args, **kwargs)
+            return _followed(t, import_path(op.deterministic), args, kwargs)
         if op.kind is FOLLOWED:
-            return follow(t, op.lower, *args, **kwargs)
+            return _followed(t, op.lower, args, kwargs)
         return t.operate(_call_record, Static(op), _arrays(t, op, args, kwargs), kwargs)
     except Refused:
         if t.writes != writes:
@@ -209,6 +209,15 @@ def _recorded(
         if called is None:
             raise
         return called
+
+
+def _followed(t: Tracer, function: Any, args: tuple[Value, ...],
+              kwargs: dict[str, Value]) -> Value:
+    """Follows a record's function; where it raises on every path, it leaves the call."""
+    try:
+        return follow(t, function, *args, **kwargs)
+    except Unreachable:
+        raise t.refuse(function.__name__, "of these arguments is the library's") from None
 
 
 def _call_record(t: Tracer, op: Any, args: Any, kwargs: Any) -> Any:

@@ -460,8 +460,8 @@ class TestSaying:
 
 class TestModes:
     def test_deterministic(self) -> None:
-        f = jit(lambda x: np.median(x) + 1, deterministic=True)
-        with pytest.raises(npcompile.DeterminismError, match=r"numpy\.median"):
+        f = jit(lambda x: np.trim_zeros(x) + 1, deterministic=True)
+        with pytest.raises(npcompile.DeterminismError, match=r"numpy\.trim_zeros"):
             f(X)
         seeded = jit(lambda n: np.random.default_rng(3).random(n), deterministic=True)
         oracle.check(seeded(4), np.random.default_rng(3).random(4))
@@ -485,10 +485,10 @@ class TestModes:
 
     def test_explain_tells_lines(self) -> None:
         def f(x: Any) -> Any:
-            return np.median(x)
+            return np.sort(x)
 
         line = inspect.getsourcelines(f)[1] + 1
-        assert jit(f).explain(X).host_calls == [f"line {line}: numpy.median"]
+        assert jit(f).explain(X).host_calls == [f"line {line}: numpy.sort"]
 
     def test_refused(self) -> None:
         for function in (
