@@ -11,8 +11,8 @@ from npcompile.graph.types import BOOL
 from npcompile.ops.arguments import static
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
-from npcompile.tensors import elementwise
-from npcompile.tensors.elementwise import Elementwise, call, cast, result_strides
+from npcompile.tensors import elementwise, selections
+from npcompile.tensors.elementwise import Elementwise, call, cast
 from npcompile.tensors.promotion import result_dtype
 from npcompile.tensors.tensor_functions import named, result, tensor
 
@@ -26,14 +26,14 @@ def _product(names: str, ranks: tuple[tuple[int, int], ...]) -> None:
     def multiply(ctx: Context, input: Operand, other: Operand) -> Tensor:
         """A product of matrices or vectors."""
         a, b = tensor(ctx, input, first), tensor(ctx, other, first)
-        if a.dtype != b.dtype or a.dtype.kind != "f":
+        if a.dtype != b.dtype or a.dtype.kind not in "fc":
             raise ctx.refuse(first, f"of {a.dtype} and {b.dtype}")
         if ranks and (a.ndim, b.ndim) not in ranks:
             raise ctx.refuse(first, "of other numbers of axes: Python raises")
         return result(ctx, run(ctx, "outer" if first == "outer" else "matmul", a, b))
 
 
-_product("matmul linalg.matmul", ())
+_product("matmul linalg.matmul __matmul__", ())
 _product("mm", ((2, 2),))
 _product("mv", ((2, 1),))
 _product("dot", ((1, 1),))
@@ -42,23 +42,6 @@ _product("outer", ((1, 1),))
 
 
 # ------------------------------------------------------------------ with rules of their own
-
-
-@named("where")
-def where(ctx: Context, condition: Operand, input: Operand, other: Operand) -> Tensor:
-    """One or the other."""
-    mask = tensor(ctx, condition, "where")
-    if mask.dtype != BOOL:
-        raise ctx.refuse("where", "a condition that is not bool")
-    dtype = result_dtype(ctx, (input, other), "where")
-    chosen = [cast(ctx, x, dtype) for x in (input, other)]
-    found = run(ctx, "where.choose", cast(ctx, condition, BOOL), *chosen)
-    if isinstance(found, Node):
-        return elementwise.point(ctx, found)
-    assert isinstance(found, ArrayRef)
-    full = [x.memory for x in (condition, input, other) if isinstance(x, Tensor) and x.memory.ndim]
-    strides = result_strides(ctx, found.shape, full)
-    return Tensor(elementwise.laid_out(ctx, found, strides))
 
 
 @named("clamp", "clip")
@@ -208,4 +191,4 @@ def remainder(ctx: Context, input: Operand, other: Operand) -> Tensor:
         return call(ctx, "remainder", (input, other), dtype)
     rest = call(ctx, "fmod", (input, other), dtype)
     zero = call(ctx, "equal", (rest, 0), dtype, True)
-    return where(ctx, zero, rest, call(ctx, "remainder", (input, other), dtype))
+    return selections.choose(ctx, zero, rest, call(ctx, "remainder", (input, other), dtype))

@@ -5,8 +5,10 @@
     rule ::= same      operands and result have the common dtype
            | number    the same, and no operand is bool
            | real      the same, of floats
+           | integer   the same, of integers
            | float     so they have, but integers become the default dtype
            | bool      operands have the common dtype, the result is bool
+    with ``|c`` behind it: complex numbers, too
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from npcompile.ops.elementwise import py_scalar, run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors.promotion import DEFAULT, result_dtype
 
-_COMPILED = {"real": "f"}
+_COMPILED = {"real": "f", "integer": "iu"}
 
 
 def _is_bool(x: Operand) -> bool:
@@ -61,24 +63,24 @@ class Elementwise:
         """The result for operands in order."""
         if not any(isinstance(x, Tensor) for x in operands):
             raise ctx.refuse(self.record, "of no tensor: Python raises")
-        return call(ctx, self.record, operands, self.dtype(ctx, operands), self.rule == "bool")
+        truth = self.rule.startswith("bool")
+        return call(ctx, self.record, operands, self.dtype(ctx, operands), truth)
 
     def dtype(self, ctx: Context, operands: Sequence[Operand]) -> np.dtype:
         """The dtype that operands are cast to."""
         common = result_dtype(ctx, operands, self.record)
-        if common.kind not in _COMPILED.get(self.rule, "biuf") or (
-            self.rule == "number" and any(_is_bool(x) for x in operands)
+        rule, _, more = self.rule.partition("|")
+        if common.kind not in _COMPILED.get(rule, "biuf") + more or (
+            rule == "number" and any(_is_bool(x) for x in operands)
         ):
             raise ctx.refuse(self.record, f"of {common}, by torch")
-        return DEFAULT if self.rule == "float" and common.kind in "biu" else common
+        return DEFAULT if rule == "float" and common.kind in "biu" else common
 
 
 def call(
     ctx: Context, record: str, operands: Sequence[Operand], dtype: np.dtype, truth: bool = False
 ) -> Tensor:
     """A record on operands cast to one dtype."""
-    if dtype.kind == "c":
-        raise ctx.refuse(record, "of complex tensors")
     result = run(ctx, record, *(cast(ctx, x, dtype) for x in operands))
     if not isinstance(result, (ArrayRef, Node)) or result.dtype != (BOOL if truth else dtype):
         raise ctx.refuse(record, f"of tensors of {dtype}")
@@ -99,9 +101,13 @@ def cast(ctx: Context, x: Operand, dtype: np.dtype) -> Operand:
         return number(ctx, x, dtype)
     if x.memory.ndim == 0:
         node = element(ctx, x.memory)
+        if node.dtype.kind == "c" and dtype.kind != "c":
+            raise ctx.refuse("cast", f"{node.dtype} to {dtype}")
         return node if node.dtype == dtype else py_scalar(ctx, node, Scalar(dtype, "np"))
     if x.memory.dtype == dtype:
         return x.memory
+    if x.memory.dtype.kind == "c" and dtype.kind not in "cb":
+        raise ctx.refuse("cast", f"{x.memory.dtype} to {dtype}")
     return ctx.new(ctx.builder.cast(ctx.read(x.memory), dtype))
 
 
@@ -113,6 +119,8 @@ def number(ctx: Context, x: Operand, dtype: np.dtype) -> Node:
         node = arguments.scalar_to(ctx, x, dtype)
     else:
         node = arguments.number(ctx, x)
+    if node.dtype.kind == "c" and dtype.kind != "c":
+        raise ctx.refuse("number", "a complex number where torch wants a real one")
     return py_scalar(ctx, node, Scalar(dtype, "np"))
 
 

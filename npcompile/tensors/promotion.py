@@ -16,6 +16,7 @@ from npcompile.ops.arguments import is_number, is_weak, operand_dtype
 from npcompile.ops.operands import Context, Operand, Tensor
 
 DEFAULT = np.dtype(np.float32)
+DEFAULT_COMPLEX = np.dtype(np.complex64)
 _CATEGORY = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
@@ -67,6 +68,4 @@ def weak_dtype(ctx: Context, x: Operand, what: str) -> np.dtype:
         name = x.dtype.name if isinstance(x, Node) else type(x).__name__
         raise ctx.refuse(what, f"of a tensor and an operand of type {name}")
     dtype = operand_dtype(x)
-    if dtype.kind == "c":
-        raise ctx.refuse(what, "of a complex number")
-    return DEFAULT if dtype.kind == "f" else dtype
+    return {"f": DEFAULT, "c": DEFAULT_COMPLEX}.get(dtype.kind, dtype)

@@ -8,7 +8,7 @@ import numpy as np
 
 from npcompile.core.sizes import Size, product
 from npcompile.graph.ir import Node
-from npcompile.graph.types import PY_BOOL, PY_FLOAT, PY_INT, Array, c_strides
+from npcompile.graph.types import PY_BOOL, PY_COMPLEX, PY_FLOAT, PY_INT, Array, c_strides
 from npcompile.ops import views
 from npcompile.ops.arguments import (
     axes_in,
@@ -25,7 +25,7 @@ from npcompile.tensors.promotion import result_dtype
 from npcompile.tensors.tensor_functions import dtype_in, named, result, tensor
 from npcompile.tensors.tensor_memory import torch_dtype
 
-_PYTHON = {"b": PY_BOOL, "i": PY_INT, "u": PY_INT, "f": PY_FLOAT}
+_PYTHON = {"b": PY_BOOL, "i": PY_INT, "u": PY_INT, "f": PY_FLOAT, "c": PY_COMPLEX}
 
 
 @named("Tensor.item")
@@ -182,7 +182,7 @@ def expand(ctx: Context, input: Operand, *sizes: Operand) -> Tensor:
         if k < extra:
             require(ctx, "<=", 0, wanted, "expand: a negative length")
             shape.append(wanted)
-            strides.append(0)
+            strides.append(0 if not ctx.facts.equal(wanted, 1) else -1)
             continue
         n, step = ref.shape[k - extra], ref.strides[k - extra]
         kept = ctx.facts.equal(wanted, -1) or ctx.facts.equal(wanted, n)
@@ -191,6 +191,9 @@ def expand(ctx: Context, input: Operand, *sizes: Operand) -> Tensor:
         require(ctx, "<=", -1, wanted, "expand: a negative length")
         shape.append(n if kept else wanted)
         strides.append(step if kept else 0)
+    for k in range(extra)[::-1]:  # a new axis of length 1 lies before all that come after it
+        if strides[k] == -1:
+            strides[k] = shape[k + 1] * strides[k + 1] if k + 1 < len(shape) else 1
     return Tensor(view(ref, shape, strides))
 
 

@@ -15,28 +15,47 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from npcompile.tensors import composed, creation, shapes, tensor_reductions
+from npcompile.tensors import (
+    arithmetic,
+    arrangements,
+    composed,
+    creation,
+    matrices,
+    networks,
+    parts,
+    selections,
+    shapes,
+    tensor_reductions,
+    transforms,
+)
 from npcompile.tensors.elementwise import Elementwise, in_place
-from npcompile.tensors.tensor_functions import NAMED
+from npcompile.tensors.tensor_functions import MEANINGS, NAMED
 
 Function = Callable[..., Any]
 
-FILLING = (composed, creation, tensor_reductions, shapes)  # they enter their functions in NAMED
+#: they enter their functions in NAMED
+FILLING = (
+    composed, creation, tensor_reductions, shapes, selections, arrangements, transforms, matrices,
+    arithmetic, networks, parts,
+)
 
 _ONE, _TWO = ("input",), ("input", "other")
 
+#: of which compositions are made
+_PLAIN = [
+    ("add", "same|c", _TWO, "plain_add"),
+    ("subtract", "number|c", _TWO, "plain_sub"),
+]
+
 # record, rule, parameters, names
 ELEMENTWISE: list[tuple[str, str, tuple[str, ...], str]] = [
-    ("add", "same", _TWO, "add __add__"),
-    ("subtract", "number", _TWO, "sub subtract __sub__"),
-    ("multiply", "same", _TWO, "mul multiply __mul__"),
-    ("divide", "float", _TWO, "div divide true_divide __truediv__"),
+    ("multiply", "same|c", _TWO, "mul multiply __mul__"),
+    ("divide", "float|c", _TWO, "true_divide __truediv__"),
     ("maximum", "same", _TWO, "maximum"),
     ("minimum", "same", _TWO, "minimum"),
     ("fmax", "same", _TWO, "fmax"),
     ("fmin", "same", _TWO, "fmin"),
-    ("negative", "number", _ONE, "neg negative"),
-    ("absolute", "number", _ONE, "abs absolute"),
+    ("negative", "number|c", _ONE, "neg negative"),
     ("floor", "number", _ONE, "floor"),
     ("ceil", "number", _ONE, "ceil"),
     ("trunc", "number", _ONE, "trunc fix"),
@@ -50,37 +69,37 @@ ELEMENTWISE: list[tuple[str, str, tuple[str, ...], str]] = [
     ("less_equal", "bool", _TWO, "le less_equal"),
     ("greater", "bool", _TWO, "gt greater"),
     ("greater_equal", "bool", _TWO, "ge greater_equal"),
-    ("equal", "bool", _TWO, "eq"),
-    ("not_equal", "bool", _TWO, "ne not_equal"),
-    ("isnan", "bool", _ONE, "isnan"),
-    ("isinf", "bool", _ONE, "isinf"),
-    ("isfinite", "bool", _ONE, "isfinite"),
+    ("equal", "bool|c", _TWO, "eq"),
+    ("not_equal", "bool|c", _TWO, "ne not_equal"),
+    ("isnan", "bool|c", _ONE, "isnan"),
+    ("isinf", "bool|c", _ONE, "isinf"),
+    ("isfinite", "bool|c", _ONE, "isfinite"),
     ("signbit", "bool", _ONE, "signbit"),
-    ("logical_not", "bool", _ONE, "logical_not"),
-    ("logical_and", "bool", _TWO, "logical_and"),
-    ("logical_or", "bool", _TWO, "logical_or"),
-    ("logical_xor", "bool", _TWO, "logical_xor"),
-    ("sqrt", "float", _ONE, "sqrt"),
-    ("reciprocal", "float", _ONE, "reciprocal"),
-    ("exp", "float", _ONE, "exp"),
+    ("logical_not", "bool|c", _ONE, "logical_not"),
+    ("logical_and", "bool|c", _TWO, "logical_and"),
+    ("logical_or", "bool|c", _TWO, "logical_or"),
+    ("logical_xor", "bool|c", _TWO, "logical_xor"),
+    ("sqrt", "float|c", _ONE, "sqrt"),
+    ("reciprocal", "float|c", _ONE, "reciprocal"),
+    ("exp", "float|c", _ONE, "exp"),
     ("exp2", "float", _ONE, "exp2"),
     ("expm1", "float", _ONE, "expm1"),
-    ("log", "float", _ONE, "log"),
-    ("log2", "float", _ONE, "log2"),
-    ("log10", "float", _ONE, "log10"),
+    ("log", "float|c", _ONE, "log"),
+    ("log2", "float|c", _ONE, "log2"),
+    ("log10", "float|c", _ONE, "log10"),
     ("log1p", "float", _ONE, "log1p"),
-    ("sin", "float", _ONE, "sin"),
-    ("cos", "float", _ONE, "cos"),
-    ("tan", "float", _ONE, "tan"),
-    ("sinh", "float", _ONE, "sinh"),
-    ("cosh", "float", _ONE, "cosh"),
-    ("tanh", "float", _ONE, "tanh"),
-    ("arcsin", "float", _ONE, "asin arcsin"),
-    ("arccos", "float", _ONE, "acos arccos"),
-    ("arctan", "float", _ONE, "atan arctan"),
-    ("arcsinh", "float", _ONE, "asinh arcsinh"),
-    ("arccosh", "float", _ONE, "acosh arccosh"),
-    ("arctanh", "float", _ONE, "atanh arctanh"),
+    ("sin", "float|c", _ONE, "sin"),
+    ("cos", "float|c", _ONE, "cos"),
+    ("tan", "float|c", _ONE, "tan"),
+    ("sinh", "float|c", _ONE, "sinh"),
+    ("cosh", "float|c", _ONE, "cosh"),
+    ("tanh", "float|c", _ONE, "tanh"),
+    ("arcsin", "float|c", _ONE, "asin arcsin"),
+    ("arccos", "float|c", _ONE, "acos arccos"),
+    ("arctan", "float|c", _ONE, "atan arctan"),
+    ("arcsinh", "float|c", _ONE, "asinh arcsinh"),
+    ("arccosh", "float|c", _ONE, "acosh arccosh"),
+    ("arctanh", "float|c", _ONE, "atanh arctanh"),
     ("arctan2", "float", _TWO, "atan2 arctan2"),
     ("hypot", "real", _TWO, "hypot"),
     ("logaddexp", "real", _TWO, "logaddexp"),
@@ -117,24 +136,42 @@ ELEMENTWISE: list[tuple[str, str, tuple[str, ...], str]] = [
     ("sinc", "float", _ONE, "sinc"),
     ("gammainc", "real", _TWO, "gammainc igamma"),
     ("gammaincc", "real", _TWO, "gammaincc igammac"),
+    ("heaviside", "same", _TWO, "heaviside"),
+    ("logaddexp2", "real", _TWO, "logaddexp2"),
+    ("nextafter", "real", _TWO, "nextafter"),
+    ("isposinf", "bool", _ONE, "isposinf"),
+    ("isneginf", "bool", _ONE, "isneginf"),
+    ("left_shift", "integer", _TWO, "bitwise_left_shift __lshift__"),
+    ("right_shift", "integer", _TWO, "bitwise_right_shift __rshift__"),
 ]
 
 
-_IN_PLACE = ("clamp", "clip", "pow", "relu", "floor_divide", "remainder", "square", "rsqrt", "sign")
+#: whose forms in place change the tensor's shape, not its elements
+_VIEWS = frozenset({
+    "t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "detach", "fill", "zero",
+    "copy",
+})
 
 
 @cache
 def rows() -> dict[str, Function]:
     """What each path under ``torch`` means."""
     found: dict[str, Function] = {}
-    for record, rule, parameters, names in ELEMENTWISE:
+    for record, rule, parameters, names in (*_PLAIN, *ELEMENTWISE):
         plain = Elementwise(record, rule, parameters)
         for name in names.split():
             for place in ("", "special.", "nn.functional.", "Tensor."):
                 found[f"{place}{name}"] = plain
-            found[f"Tensor.{name}_"] = in_place(name, plain)
     found.update(NAMED)
-    found.update({f"Tensor.{name}_": in_place(name, NAMED[name]) for name in _IN_PLACE})
+    held = sys.modules["torch"].Tensor
+    for path in list(found):
+        name = path.removeprefix("Tensor.")
+        changed = f"{path}_"
+        if name != path and name not in _VIEWS and changed not in found and hasattr(
+            held, f"{name}_"
+        ):
+            found[changed] = in_place(name, found[path])
+    MEANINGS.update(found)
     return found
 
 
@@ -157,12 +194,3 @@ def resolve(function: Any) -> Function | None:
         return None
     found = _by_identity().get(id(function))
     return found[1] if found is not None and found[0] is function else None
-
-
-#: what Python's operators are
-OPERATORS = {
-    "+": "add", "-": "sub", "*": "mul", "/": "div", "&": "bitwise_and", "|": "bitwise_or",
-    "^": "bitwise_xor", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne",
-    "@": "matmul", "**": "pow", "//": "floor_divide", "%": "remainder",
-}
-UNARY = {"-": "neg", "+": "positive", "~": "bitwise_not"}

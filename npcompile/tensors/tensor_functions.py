@@ -16,6 +16,9 @@ from npcompile.tensors.elementwise import laid_out, point
 #: what paths under ``torch`` mean
 NAMED: dict[str, Callable[..., Any]] = {}
 
+#: the same with what follows from it: forms in place, operators; the table fills it
+MEANINGS: dict[str, Callable[..., Any]] = {}
+
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -24,12 +27,17 @@ def named(*paths: str, method: bool = True) -> Callable[[_Function], _Function]:
 
     def enter(function: _Function) -> _Function:
         def called(ctx: Context, *args: Operand, **kwargs: Operand) -> Operand:
+            for name in set(kwargs) & spread:
+                args, kwargs = (*args, kwargs[name]), {
+                    k: v for k, v in kwargs.items() if k != name}
             try:
                 bound = signature(function).bind(ctx, *args, **kwargs)
             except TypeError as error:
                 raise ctx.refuse(paths[0], str(error)) from None
             return function(*bound.args, **bound.kwargs)
 
+        spread = {p.name for p in signature(function).parameters.values()
+                  if p.kind is p.VAR_POSITIONAL}
         called.__doc__ = function.__doc__
         for path in paths:
             NAMED[path] = called

@@ -15,7 +15,8 @@ import numpy as np
 from npcompile.tensors import device
 
 #: dtypes of tensors that are followed, by their names in both libraries
-NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
+NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "complex64",
+         "complex128")
 
 
 def is_torch(value: Any) -> bool:
@@ -73,8 +74,8 @@ def _ask() -> Callable[[Any], str]:
             return f"its memory is {x.layout} on {x.device}"
         if x.dtype not in known:
             return f"tensors of {x.dtype} are torch's"
-        if x.is_neg() or x.is_inference():
-            return "it is a negative view, or made for inference"
+        if x.is_neg() or x.is_conj() or x.is_inference():
+            return "it is a negative or conjugate view, or made for inference"
         if functions() or dispatch():
             return "a mode overrides torch's functions"
         if level() is not None or forward._current_level >= 0:
@@ -146,6 +147,22 @@ def kind(tensor: Any, exact: bool) -> object:
     return (*named, tuple(tensor.shape)) if exact else named
 
 
+def over(array: np.ndarray[Any, Any]) -> Any:
+    """A tensor over the memory of an array, or over a copy of memory that it can't be over."""
+    torch = sys.modules["torch"]
+    if not array.size:
+        return torch.empty(array.shape, dtype=torch_dtype(array.dtype))
+    return torch.from_numpy(array if array.flags.writeable else array.copy())
+
+
+def memory_of(tensor: Any) -> np.ndarray[Any, Any] | None:
+    """The memory of a fresh tensor as an array; None if it can't be lent."""
+    if not is_torch(tensor) or refused(tensor):
+        return None
+    found: np.ndarray[Any, Any] = tensor.numpy()
+    return found
+
+
 # ------------------------------------------------------------------ results
 
 
@@ -155,10 +172,7 @@ class NewTensor:
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:
         (array,) = items
-        torch = sys.modules["torch"]
-        if not array.size:
-            return torch.empty(array.shape, dtype=torch_dtype(array.dtype))
-        return torch.from_numpy(array)
+        return over(array)
 
 
 class TensorView:
@@ -167,6 +181,8 @@ class TensorView:
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:
         array, tensor = items
+        if tensor.is_complex() and array.dtype.kind == "f":
+            tensor = sys.modules["torch"].view_as_real(tensor)
         unit, offset = array.itemsize, tensor.storage_offset()
         if not array.size:  # NumPy has no strides then
             strides = sys.modules["torch"].empty(array.shape).stride()

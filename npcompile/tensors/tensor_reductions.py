@@ -199,15 +199,6 @@ def norm(ctx: Context, input: Operand, p: Operand = "fro", dim: Operand = None,
     return _norm(ctx, input, dim, keepdim)
 
 
-@named("linalg.norm", "linalg.vector_norm")
-def vector_norm(ctx: Context, A: Operand, ord: Operand = None, dim: Operand = None,
-                keepdim: Operand = False) -> Tensor:
-    """The Euclidean norm over some axes."""
-    if ord is not None:
-        raise ctx.refuse("linalg.norm", "another one than the Euclidean")
-    return _norm(ctx, A, dim, keepdim)
-
-
 @named("logsumexp", "special.logsumexp")
 def logsumexp(ctx: Context, input: Operand, dim: Operand, keepdim: Operand = False) -> Tensor:
     """``log(sum(exp(input)))`` along axes."""

@@ -86,7 +86,7 @@ def _call_object(
     if name:
         return traced_containers.special(t, args[0], name, *args[1:], **kwargs)
     held = device_arrays.function(t, held)
-    found = tensor_values.called(t, held, args, kwargs)
+    found = tensor_values.called(t, held, args, kwargs, plain)
     if found is not None:
         return found
     special = FUNCTIONS.get(held) if hashable(held) else None

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from npcompile.core.effects import happened
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Size, symbol
+from npcompile.core.tuples import is_named_tuple
 from npcompile.graph.ir import CallSite, Check, Direct, Node, Resume, StaticObject
 from npcompile.graph.stubs import FramePlace, Globals, Stub
 from npcompile.graph.texts import CLASSES, Character
@@ -52,7 +54,10 @@ from npcompile.tracing.predicted_results import Shape, fresh_strides
 from npcompile.tracing.selectors import same
 
 if TYPE_CHECKING:
+    from npcompile.tensors import tensor_memory
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.tensors", "tensor_memory")
 
 
 def call(
@@ -78,6 +83,14 @@ def call(
         shape = observed_results.predict(t, found, args, kwargs)
     elif found.trial is not None:
         shape = predicted_results.predict(t, found, args, kwargs)
+    return _Call(t, found, function, shape).emit(args, kwargs)
+
+
+def emitted(
+    t: Tracer, found: Foreign, function: Any, shape: Shape, args: tuple[Value, ...],
+    kwargs: dict[str, Value],
+) -> Value:
+    """The value of a call whose result is predicted."""
     return _Call(t, found, function, shape).emit(args, kwargs)
 
 
@@ -154,7 +167,12 @@ class _Call:
                 return self._operand(value)
             case Sequence(items, kind) if kind is Character or kind not in (Tensor, *CLASSES):
                 inner = "".join(f"{self.text(item)}, " for item in items)
-                return f"({inner})" if kind is tuple else f"{self.constant(kind)}({inner})"
+                if issubclass(kind, tuple) and not is_named_tuple(kind):
+                    return f"({inner})" if kind is tuple else f"{self.constant(kind)}(({inner}))"
+                return f"{self.constant(kind)}({inner})"
+            case Sequence((memory,), kind) if kind is Tensor:
+                self.constants["tensor"] = tensor_memory.over
+                return f"tensor({self.text(memory)})"
             case HeapObject() if value.kind is list:
                 held = predicted_results.contents(self.t, value)
                 return "[" + "".join(f"{self.text(i)}, " for i in held) + "]"
@@ -249,6 +267,11 @@ class _Call:
             case "object":
                 self.refuse(f"type({name}) is not {self.constant(shape.type)}")
                 self.give(name, Opaque(shape.type), "None")
+            case "tensor":
+                self.constants["memory"] = tensor_memory.memory_of
+                self.lines.append(f"{name}_m = memory({name})")
+                self.refuse(f"{name}_m is None")
+                self.array(shape.items[0], f"{name}_m", True)
             case "sequence":
                 kind = self.constant(shape.type)
                 self.refuse(f"type({name}) is not {kind} or len({name}) != {len(shape.items)}")
@@ -259,7 +282,8 @@ class _Call:
             case _:
                 self.array(shape, name)
 
-    def array(self, shape: Shape, name: str) -> None:
+    def array(self, shape: Shape, name: str, fresh: bool = False) -> None:
+        """Tests an array; ``fresh``: nobody else has its memory."""
         dtype, rank = self.constant(shape.dtype), len(shape.sizes)
         self.refuse(f"type({name}) is not ndarray or {name}.dtype != {dtype} or "
                     f"{name}.ndim != {rank}")
@@ -271,7 +295,8 @@ class _Call:
         else:
             fits = f"({flags}.f_contiguous and {flags}.writeable and {flags}.aligned)"
         self.refuse(f"not {fits}")
-        self.refuse(f"{name}.base is not None and borrowed({name})")
+        if not fresh:
+            self.refuse(f"{name}.base is not None and borrowed({name})")
         if self.arrays:
             self.refuse(f"shares({name}, {', '.join(self.arrays)})")
         self.arrays.append(name)
@@ -350,6 +375,8 @@ class _Call:
                 return next(parts)
             case "object":
                 return self.t.register(Object(next(parts), shape.type, shape.sample))
+            case "tensor":
+                return Sequence((self._value(shape.items[0], parts),), Tensor)
             case "sequence":
                 items = tuple([self._value(item, parts) for item in shape.items])
                 return self.t.allocate(list, items) if shape.type is list else Sequence(

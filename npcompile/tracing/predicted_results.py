@@ -30,7 +30,7 @@ from npcompile.graph.texts import CLASSES
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.guards.class_hooks import classes_of_users, own
 from npcompile.ops.foreign import GENERATORS, Foreign
-from npcompile.ops.operands import ArrayRef
+from npcompile.ops.operands import ArrayRef, Tensor
 from npcompile.python.values import (
     HeapObject,
     Object,
@@ -64,8 +64,8 @@ _AS_THEY_ARE = (
 class Shape:
     """What a result looks like.
 
-    ``kind``: array, number, none, sequence or object; ``type`` is its class (the Scalar of a
-    number); ``sizes`` are an array's lengths, None where only the run knows, and ``steps`` its
+    ``kind``: array, tensor, number, none, sequence or object; ``type`` is its class (the Scalar of
+    a number); ``sizes`` are an array's lengths, None where only the run knows, and ``steps`` its
     strides in elements, if it is not contiguous; ``sample`` is an object of its kind.
     """
 
@@ -352,7 +352,10 @@ def _describe(t: Tracer, name: str, trials: list[Sample], results: list[Any]) ->
         return Shape("number", PYTHON[kind])
     if isinstance(first, np.generic) and first.dtype.char in SUPPORTED:
         return Shape("number", Scalar(first.dtype, "np"))
-    if kind in (tuple, list) or reads_as_tuple(kind):
+    if kind is Tensor:
+        memory = _describe(t, name, trials, [r.memory for r in results])
+        return Shape("tensor", kind, items=(memory,))
+    if kind in (tuple, list) or reads_as_tuple(kind) or hasattr(kind, "n_sequence_fields"):
         if any(len(r) != len(first) for r in results):
             raise t.refuse(name, "gives a sequence of a length that only the run knows")
         items = [_describe(t, name, trials, list(column)) for column in zip(*results)]

@@ -12,16 +12,19 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.errors import Refused
 from npcompile.core.paths import defer
+from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.python.values import Method, Sequence, Static, Value, is_tensor
+from npcompile.tracing import external_calls, predicted_results
 
 if TYPE_CHECKING:
-    from npcompile.tensors import tensor_memory
+    from npcompile.tensors import called_in_place, tensor_memory
     from npcompile.tensors.table import Function
     from npcompile.tracing.tracer import Tracer
 else:
-    defer(globals(), "npcompile.tensors", "tensor_memory")
+    defer(globals(), "npcompile.tensors", "called_in_place", "tensor_memory")
 
 
 def among(values: Iterable[Any]) -> bool:
@@ -61,6 +64,12 @@ def _table() -> ModuleType:
     return table
 
 
+def _expressions() -> ModuleType:
+    from npcompile.tensors import expressions
+
+    return expressions
+
+
 def _indexing() -> ModuleType:
     from npcompile.tensors import indexing
 
@@ -83,9 +92,9 @@ def _named(t: Tracer, path: str, *args: Value) -> Value:
 def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     """``left symbol right``, where one is a tensor; with ``=`` at its end in place."""
     plain = symbol.rstrip("=")
-    if plain not in _table().OPERATORS:
+    if plain not in _expressions().OPERATORS:
         raise t.refuse(symbol, "of tensors is left to torch")
-    name = _table().OPERATORS[plain]
+    name = _expressions().OPERATORS[plain]
     if symbol == plain or not is_tensor(left):
         return _named(t, name, left, right)
     meaning = _table().rows().get(f"Tensor.{name}_")
@@ -97,12 +106,12 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value:
     """``left symbol right``, where one is a tensor."""
-    return _named(t, _table().OPERATORS[symbol], left, right)
+    return _named(t, _expressions().OPERATORS[symbol], left, right)
 
 
 def unary(t: Tracer, symbol: str, value: Value) -> Value:
     """``symbol value``"""
-    return _named(t, _table().UNARY[symbol], value)
+    return _named(t, _expressions().UNARY[symbol], value)
 
 
 def getitem(t: Tracer, value: Value, key: Value) -> Value:
@@ -146,13 +155,13 @@ def load(t: Tracer, value: Value, name: str) -> Value:
             raise t.refuse(".T", "of a tensor that is no matrix")
         return _named(t, "transpose", value, *map(Static, _VIEWS[name]))
     held = getattr(tensor_memory.tensor_class(), name, None)
-    if _meaning(held) is None:
+    if _meaning(held) is None and called_in_place.path(held) is None:
         raise t.refuse(f".{name}", "of a tensor is left to torch")
     return Method(Static(held), value)
 
 
 def called(
-    t: Tracer, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value]
+    t: Tracer, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
 ) -> Value | None:
     """A call that is torch's, or that tensors take part in; None: it is neither, or goes on in a
     function of the program."""
@@ -164,7 +173,10 @@ def called(
     ):
         return load(t, args[0], "shape")
     if meaning is not None:
-        return call(t, meaning, args, kwargs)
+        return _recorded(t, held, meaning, args, kwargs, plain)
+    made = _in_place(t, held, args, kwargs, plain)
+    if made is not None:
+        return made
     if not among((*args, *kwargs.values())) or not _of_library(held):
         return None
     if held in _NUMBERS and len(args) == 1 and not kwargs:
@@ -175,6 +187,76 @@ def called(
         return None
     name = getattr(held, "__qualname__", repr(held))
     raise t.refuse(name, "of a tensor is left to Python")
+
+
+def _recorded(
+    t: Tracer, held: Any, meaning: Function, args: tuple[Value, ...], kwargs: dict[str, Value],
+    plain: bool,
+) -> Value:
+    """A call of a function with a rule; what that refuses, torch's own function may do."""
+    mark, writes = t.builder.mark(), t.writes
+    try:
+        return call(t, meaning, args, _understood(kwargs))
+    except Refused:
+        if t.writes != writes:
+            raise
+        t.builder.rollback(mark)
+        try:
+            made = _in_place(t, held, args, kwargs, plain)
+        except Refused:
+            made = None
+        if made is None:
+            raise
+        return made
+
+
+def _in_place(
+    t: Tracer, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
+) -> Value | None:
+    """``held(*args, **kwargs)``; None if it is no function that may be called so."""
+    name = called_in_place.path(held)
+    if name is None or not t.inputs.tensors:  # a call's tensors vouch for torch's modes
+        return None
+    trial = called_in_place.Trial(held)
+    found = Foreign(name, trial)
+    _allowed(t, found, args, kwargs)
+    shape = predicted_results.predict(t, found, args, kwargs)
+    if trial.draws:
+        found = Foreign(name, trial, effect=True)
+        if not plain:
+            raise t.refuse(name, "draws, and is called from inside another function")
+    return external_calls.emitted(t, found, held, shape, args, kwargs)
+
+
+def _allowed(
+    t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> None:
+    if t.catches():
+        raise t.refuse(found.path, "may raise inside try")
+    for name, value in kwargs.items():
+        given = not (isinstance(value, Static) and (value.value is None or value.value is False))
+        if given and name in ("out", "inplace", "generator", "requires_grad"):
+            raise t.refuse(found.path, f"with {name}=")
+    for value in (*args, *kwargs.values()):
+        if isinstance(value, Static) and callable(value.value) and not isinstance(
+                value.value, type):
+            raise t.refuse(found.path, "calls a function that it is given")
+
+
+#: options that say nothing new, by the names of their values
+_USUAL = {
+    "memory_format": ("torch.preserve_format", "None"), "device": ("cpu", "None"),
+    "layout": ("torch.strided", "None"), "requires_grad": ("False", "None"),
+    "pin_memory": ("False", "None"), "non_blocking": ("False",), "out": ("None",),
+}
+
+
+def _understood(kwargs: dict[str, Value]) -> dict[str, Value]:
+    """Options without those that say what is usual."""
+    return {
+        name: value for name, value in kwargs.items()
+        if not (isinstance(value, Static) and str(value.value) in _USUAL.get(name, ()))
+    }
 
 
 def _of_library(held: Any) -> bool:
