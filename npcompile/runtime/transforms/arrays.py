@@ -11,13 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends import cpu
-from npcompile.backends.cpu.transforms.codelets import NumberFormat
-from npcompile.backends.cpu.transforms.lowering import TransformLayout
-from npcompile.backends.cpu.transforms.walker import MUCH
+from npcompile.backends.cpu.transforms.formats import NumberFormat, TransformLayout
+from npcompile.backends.cpu.transforms.steps import MUCH
 from npcompile.core.records import record
 from npcompile.fft.plans import Passes, Plan, plan
-from npcompile.runtime.transforms.prepared import Job, prepared
+from npcompile.runtime.transforms.prepared import Job, prepared, register
 
 #: columns that are transformed together
 _BLOCK = 32
@@ -123,7 +121,7 @@ def job(what: Transform, source: str, target: str, columns: bool) -> Job | None:
     """A frame for rows, or for columns, of dtypes; None for what is copied first."""
     if columns and not (what.kind == "c2c" and isinstance(what.plan, Passes)):
         return None
-    layout = _layout(what, source, target, cpu.target().width, columns)
+    layout = _layout(what, source, target, register(), columns)
     return Job(prepared(what.plan, layout), what.scale)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections import OrderedDict
 from functools import cache
 from typing import Any
@@ -10,85 +11,122 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends import cpu
-from npcompile.backends.cpu.transforms import walker
-from npcompile.backends.cpu.transforms.codelets import NumberFormat
-from npcompile.backends.cpu.transforms.lowering import Lowering, TransformLayout
-from npcompile.backends.cpu.transforms.steps import FRAME, PART, STEP, WORD, PassStep
+from npcompile.backends.cpu.transforms.formats import NumberFormat, TransformLayout
+from npcompile.backends.cpu.transforms.steps import FRAME, PART, STEP, WORD
 from npcompile.core.aside import aside
 from npcompile.core.locks import lock
 from npcompile.fft.plans import Plan, plan
-from npcompile.runtime.cache.disk import environment, kept, own
+from npcompile.runtime.cache.disk import Made, environment, kept, own
+from npcompile.runtime.cache.serialization import PlainEncoder, read
 from npcompile.runtime.memory import recycled
 from npcompile.runtime.threads import pool
 
 #: bytes of tables that are kept
 LIMIT = 64 << 20
+#: the most points of plans that are kept on disk
+_KEPT = 1 << 18
+_LENGTH = struct.Struct("<Q")
 
 _lock = lock()
 
 
 @cache
-def walker_code() -> Any:
-    """The functions of :mod:`.walker`."""
+def _walker(of: str) -> Any:
+    """The walker in an environment."""
+    def text() -> str:
+        from npcompile.backends.cpu.transforms import walker  # only who compiles needs it
+
+        return walker.text(cpu.target().width)
+
     recycled.ensure()
     pool.ensure()
-    return cpu.lasting(own("transforms", walker.text))
+    return cpu.lasting(own("transforms", text))
+
+
+def walker_code() -> Any:
+    """The functions that go through steps."""
+    return _walker(environment())
+
+
+@cache
+def _register(of: str) -> int:
+    return int(ctypes.CFUNCTYPE(ctypes.c_int64)(_walker(of)["npc_fft_register"])())
+
+
+def register() -> int:
+    """Bytes of a register, without asking LLVM, which takes long to import."""
+    return _register(environment())
 
 
 @cache
 def _codelet(name: str) -> int:
     """The address of a codelet, compiled once and kept on disk."""
-    from npcompile.backends.cpu.transforms.shapes import written  # only who compiles needs it
+    def text() -> str:
+        from npcompile.backends.cpu.transforms.shapes import written  # only who compiles needs it
 
-    def made() -> tuple[bytes, dict[str, Any]]:
-        return cpu.compile(written(name)), {}
+        return written(name)
 
-    code, _ = kept((name, environment()), made)
-    return cpu.lasting(code)[name]
+    return cpu.lasting(own(name, text))[name]
 
 
 class Prepared:
-    """Steps in memory."""
+    """Steps in memory, of what a lowering says of them and of the tables that they have."""
 
-    def __init__(self, lowering: Lowering) -> None:
-        layout = lowering.layout
-        self.scratch = lowering.scratch
-        self.lanes, self.block = layout.lanes(layout.block), layout.block
-        self.tables: list[np.ndarray] = []
-        self.inner: list[Prepared] = []
-        self.words = np.zeros((len(lowering.steps) + 1, len(STEP)), np.int64)
-        for row, step in zip(self.words, lowering.steps):
-            for name, value in step.words.items():
+    def __init__(self, lowered: dict[str, Any], tables: np.ndarray) -> None:
+        self.scratch: int = lowered["scratch"]
+        self.lanes: int = lowered["lanes"]
+        self.block: int = lowered["block"]
+        self.bytes: int = tables.nbytes
+        self.held: list[Any] = [tables]
+        steps = lowered["steps"]
+        self.words = np.zeros((len(steps) + 1, len(STEP)), np.int64)
+        for row, step in zip(self.words, steps):
+            for name, value in step["words"].items():
                 row[WORD[name]] = value
-            row[WORD["function"]] = self._function(step)
-            table = step.table if step.inner is None else self._frame(step)
-            if table is not None:
-                row[WORD["table"]] = self._table(table)
-        self.bytes: int = sum(t.nbytes for t in self.tables) + sum(p.bytes for p in self.inner)
+            if "codelet" in step:
+                row[WORD["function"]] = _codelet(step["codelet"])
+            if "table" in step:
+                row[WORD["table"]] = tables.ctypes.data + step["table"]
+            if "inner" in step:
+                row[WORD["function"]] = walker_code()["npc_fft_repeat"]
+                row[WORD["table"]] = self._frame(step, tables)
         self.steps = int(self.words.ctypes.data)
 
-    def _function(self, step: PassStep) -> int:
-        codelet = step.codelet
-        return walker_code()["npc_fft_repeat"] if codelet is None else _codelet(codelet.name)
-
-    def _frame(self, step: PassStep) -> np.ndarray:
+    def _frame(self, step: dict[str, Any], tables: np.ndarray) -> int:
         """The frame of a step that repeats others."""
-        assert step.inner is not None
-        assert step.frame is not None
-        inner = Prepared(step.inner)
-        self.inner.append(inner)
-        words = np.zeros(len(FRAME), np.int64)
-        for name, value in (step.frame | {"steps": inner.steps, "scratch": inner.scratch}).items():
+        inner, words = Prepared(step["inner"], tables), np.zeros(len(FRAME), np.int64)
+        for name, value in (step["frame"] | {"steps": inner.steps, "scratch": inner.scratch}).items():
             words[PART[name]] = value
-        return words
+        self.held += [inner, words]
+        return int(words.ctypes.data)
 
-    def _table(self, numbers: np.ndarray) -> int:
-        """The address of a copy at a multiple of 64."""
-        room = np.empty(numbers.nbytes + 64, np.uint8)
-        self.tables.append(room)
-        start = -room.ctypes.data % 64
-        room[start : start + numbers.nbytes] = np.ascontiguousarray(numbers).view(np.uint8).ravel()
-        return int(room.ctypes.data) + start
+
+def _lowered(of: Plan, layout: TransformLayout) -> bytes:
+    """What a plan is for a layout: the length of a text, the text of its steps, and its tables."""
+    from npcompile.backends.cpu.transforms.lowering import Lowering  # which disk caches save
+
+    tables = bytearray()
+    text = PlainEncoder().text(Lowering(layout, spectrum).all(of).described(tables)).encode()
+    return _LENGTH.pack(len(text)) + text + tables
+
+
+def _placed(of: Plan, layout: TransformLayout) -> Prepared:
+    def make() -> Made:
+        return _lowered(of, layout), {}
+
+    key = ("plan", of, layout, environment())
+    made, _ = kept(key, make) if of.n <= _KEPT else make()
+    start = _LENGTH.size + _LENGTH.unpack_from(made)[0]
+    return Prepared(read(made[_LENGTH.size : start].decode()), _aligned(made[start:]))
+
+
+def _aligned(numbers: bytes) -> np.ndarray:
+    """A copy at a multiple of 64."""
+    room = np.empty(len(numbers) + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    placed = room[start : start + len(numbers)]
+    placed[:] = np.frombuffer(numbers, np.uint8)
+    return placed
 
 
 _prepared: OrderedDict[tuple[Plan, TransformLayout], Prepared] = OrderedDict()
@@ -101,7 +139,7 @@ def prepared(of: Plan, layout: TransformLayout) -> Prepared:
     found = _prepared.get(key)
     if found is not None:
         return found
-    made = aside(lambda: Prepared(Lowering(layout, spectrum).all(of)))
+    made = aside(lambda: _placed(of, layout))
     with _lock:
         _prepared[key] = made
         total = sum(p.bytes for p in _prepared.values())
@@ -146,7 +184,7 @@ class Job:
 def spectrum(numbers: np.ndarray) -> np.ndarray:
     """The transform of one row of complex128 numbers."""
     form = NumberFormat("pairs", "double")
-    layout = TransformLayout("c2c", form, form, "double", cpu.target().width)
+    layout = TransformLayout("c2c", form, form, "double", register())
     job, made = Job(prepared(plan(numbers.size), layout)), np.empty_like(numbers)
     job.set(source=numbers.ctypes.data, target=made.ctypes.data)
     job.run(1, False)

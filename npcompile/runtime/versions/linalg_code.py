@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -14,25 +13,16 @@ from npcompile.core.errors import refuse
 from npcompile.core.locks import lock
 from npcompile.runtime.cache.disk import compiled
 from npcompile.runtime.memory import recycled
-from npcompile.runtime.transforms import called
 from npcompile.runtime.versions import small_matrices
 
 _lock = lock()
 
 
-def addresses(modules: Iterable[str]) -> dict[str, int]:
-    """The routines of some modules (``product.float64``, ``own.float64`` without a library,
-    ``solve.complex128``, ``batch_solve.float64``), by the names that generated code has for them.
-    """
-    found: dict[str, int] = {}
-    for module in modules:
-        if module.startswith("transform_"):
-            found |= called.addresses(module)
-            continue
-        recycled.ensure()
-        with _lock:
-            found |= _routines(module, target()).addresses
-    return found
+def addresses(module: str) -> dict[str, int]:
+    """The routines of a module, by the names that generated code has for them."""
+    recycled.ensure()
+    with _lock:
+        return _routines(module, target()).addresses
 
 
 @cache

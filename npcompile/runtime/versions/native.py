@@ -160,9 +160,9 @@ def link(
 
         imports["npc.lend"] = id(lent)
     if linked.routines:
-        from npcompile.runtime.versions import linalg_code
+        from npcompile.runtime.versions import routine_code
 
-        imports |= linalg_code.addresses(linked.routines)
+        imports |= routine_code.addresses(linked.routines)
     loaded = cpu.load(code, imports)
     made = Native(lambda: rest()[0], _unwired, loaded["entry"])
     made.probe = Probe()

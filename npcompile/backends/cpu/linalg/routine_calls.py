@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.backends.cpu.linalg import batches
 from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.scalar import memory
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots
@@ -18,6 +18,13 @@ from npcompile.core.sizes import Size
 from npcompile.core.sizes import product as extent_of
 from npcompile.graph.routines import ROUTINES, Routine, Spec, parse, transform_spec
 from npcompile.program.ir import Buffer, RoutineCall, View
+
+if TYPE_CHECKING:
+    from npcompile.backends.cpu.linalg import batches
+else:
+    from npcompile.core.paths import defer
+
+    defer(globals(), "npcompile.backends.cpu.linalg", "batches")
 
 #: the flags in the word of ``npc.fp.save`` by the first letters of what NumPy calls them
 _FLAGS = {"i": 1, "d": 4, "o": 8, "u": 16}

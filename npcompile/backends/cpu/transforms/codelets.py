@@ -14,62 +14,11 @@ into vectors, the last one begins earlier and computes some points again.
 from __future__ import annotations
 
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal, poison
+from npcompile.backends.cpu.transforms.formats import GRID, SIZE, Codelet, NumberFormat
 from npcompile.backends.cpu.transforms.steps import CALL, WORD
-from npcompile.core.records import record
 from npcompile.fft.butterflies import ComplexArithmetic
 
-SIZE = {"double": 8, "float": 4}
-GRID = 16  # columns to a factor
 Pair = tuple[Value, Value]
-
-
-@record
-class NumberFormat:
-    """How numbers lie in memory: ``split`` (their parts apart), ``pairs``, ``swapped`` (pairs,
-    whose first part is taken for the imaginary one) or ``real`` (without imaginary parts)."""
-
-    layout: str
-    elem: str
-
-    @property
-    def bytes(self) -> int:
-        """From one number to the next."""
-        return SIZE[self.elem] * (1 if self.layout in ("split", "real") else 2)
-
-
-@record
-class Codelet:
-    """``shape``: ``first`` has neighbouring points in its lanes and transposes its results,
-    ``lines`` have whatever lies next to each other, ``whole`` has rows in its lanes.
-    ``factors``: results are multiplied by twiddle factors, one for each line; ``scaled``: by a
-    number of the call; ``grid``: by the factors between the columns and rows of a long transform.
-    """
-
-    shape: str
-    radix: int
-    elem: str
-    lanes: int
-    source: NumberFormat
-    target: NumberFormat
-    factors: bool = False
-    scaled: bool = False
-    grid: bool = False
-
-    @property
-    def name(self) -> str:
-        chosen = (self.factors, self.scaled, self.grid)
-        marks = "".join(mark for mark, there in zip("tsg", chosen) if there)
-        return ".".join(map(str, (
-            "fft", self.shape, self.radix, self.elem, self.lanes, self.source.layout,
-            self.source.elem, self.target.layout, self.target.elem, f"m{marks}")))
-
-
-def parse(name: str) -> Codelet:
-    """The codelet that a name stands for."""
-    _, shape, radix, elem, lanes, *rest = name.split(".")
-    forms = NumberFormat(*rest[:2]), NumberFormat(*rest[2:4])
-    return Codelet(shape, int(radix), elem, int(lanes), *forms,
-                   *(mark in rest[4][1:] for mark in "tsg"))
 
 
 class VectorArithmetic:
@@ -370,6 +319,17 @@ def _zipped(f: LLVMFunction, a: Value, b: Value) -> tuple[Value, Value]:
     return f.shuffle(a, b, order[:lanes]), f.shuffle(a, b, order[2 * half:])
 
 
+_LEAST = 16  # bytes of a register
+
+
+def _opaque(f: LLVMFunction, a: Value) -> Value:
+    """The same vector, which LLVM may not look through: over chains of exchanges of lanes it thinks
+    for longer than over all arithmetic, to no end.  What fills no register it may look through."""
+    if a.lanes * SIZE[a.elem] < _LEAST:
+        return a
+    return f.op(f'call {a.type} asm "", "=v,0"({a.typed})', a.elem, a.lanes)
+
+
 def interleaved_lanes(f: LLVMFunction, vectors: list[Value]) -> list[Value]:
     """Vectors of the sequence that has lane 0 of all vectors, then lane 1 of all, and so on."""
     if vectors[0].lanes == 1:
@@ -377,7 +337,7 @@ def interleaved_lanes(f: LLVMFunction, vectors: list[Value]) -> list[Value]:
     rows = [[v] for v in vectors]
     while len(rows) > 1 and len(rows) % 2 == 0:
         half = len(rows) // 2
-        rows = [[z for a, b in zip(rows[k], rows[k + half]) for z in _zipped(f, a, b)]
+        rows = [[_opaque(f, z) for a, b in zip(rows[k], rows[k + half]) for z in _zipped(f, a, b)]
                 for k in range(half)]
     return rows[0] if len(rows) == 1 else _interleaved(f, rows)
 

@@ -7,7 +7,8 @@ the row, ``product`` multiplies by a table, ``copy`` by nothing.
 from __future__ import annotations
 
 from npcompile.backends.cpu.llvm.text import Value, i64, literal
-from npcompile.backends.cpu.transforms.codelets import SIZE, CodeletWriter, Pair
+from npcompile.backends.cpu.transforms.codelets import CodeletWriter, Pair
+from npcompile.backends.cpu.transforms.formats import SIZE
 from npcompile.backends.cpu.transforms.steps import WORD
 
 

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.transforms.codelets import GRID, SIZE, Codelet, NumberFormat
+from npcompile.backends.cpu.transforms.formats import (
+    GRID,
+    SIZE,
+    Codelet,
+    NumberFormat,
+    TransformLayout,
+)
 from npcompile.backends.cpu.transforms.steps import CALL, PLACES, PassStep
 from npcompile.core.records import record
 from npcompile.fft import convolutions, twiddles
@@ -18,28 +24,6 @@ _GAP = 192  # bytes between buffers, which keeps them off each other's lines of 
 
 #: the transform of complex128 numbers, by the compiled functions themselves
 Spectrum = Callable[[np.ndarray], np.ndarray]
-
-
-@record
-class TransformLayout:
-    """What a lowering is for: ``kind`` is c2c, r2c or c2r; ``source`` and ``target`` are how both
-    ends lie in memory, pairs for real rows of even length, too; ``elem`` is the format of the
-    arithmetic; ``register`` has so many bytes.  ``columns``: neighbours lie in lanes, up to
-    ``block`` of them; ``scaled``: results are multiplied by a number of the call."""
-
-    kind: str
-    source: NumberFormat
-    target: NumberFormat
-    elem: str
-    register: int
-    block: int = 1
-    columns: bool = False
-    scaled: bool = False
-
-    def lanes(self, extent: int) -> int:
-        """Numbers in a vector, at most ``extent`` of them."""
-        most = max(1, min(self.register // SIZE[self.elem], extent))
-        return 1 << (most.bit_length() - 1)
 
 
 @record
@@ -98,6 +82,12 @@ class Lowering:
             self.real("before", plan.n, source, half)
             self.lower(plan, half.exchanged, target.exchanged, layout.scaled)
         return self
+
+    def described(self, tables: bytearray) -> dict[str, Any]:
+        """The steps as JSON can hold them; their tables join others, at multiples of 64 bytes."""
+        layout = self.layout
+        return {"scratch": self.scratch, "lanes": layout.lanes(layout.block),
+                "block": layout.block, "steps": [_described(step, tables) for step in self.steps]}
 
     def buffer(self, n: int) -> End:
         """Room for so many numbers in two parts."""
@@ -292,3 +282,16 @@ class Lowering:
         starts = np.minimum(np.arange(0, m, lanes), m - lanes)
         p = starts[:, None] + np.arange(lanes)
         return self.factors(radix, m)[p].transpose(0, 2, 3, 1)
+
+
+def _described(step: PassStep, tables: bytearray) -> dict[str, Any]:
+    made: dict[str, Any] = {"words": step.words}
+    if step.codelet is not None:
+        made["codelet"] = step.codelet.name
+    if step.inner is not None:
+        made |= {"inner": step.inner.described(tables), "frame": step.frame}
+    elif step.table is not None:
+        tables += bytes(-len(tables) % 64)
+        made["table"] = len(tables)
+        tables += np.ascontiguousarray(step.table).tobytes()
+    return made

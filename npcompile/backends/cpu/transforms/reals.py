@@ -9,14 +9,8 @@ are computed together; the middle, which is both, is stored as the upper one.
 from __future__ import annotations
 
 from npcompile.backends.cpu.llvm.text import Value, i64, literal
-from npcompile.backends.cpu.transforms.codelets import (
-    SIZE,
-    Codelet,
-    CodeletWriter,
-    NumberFormat,
-    Pair,
-    VectorArithmetic,
-)
+from npcompile.backends.cpu.transforms.codelets import CodeletWriter, Pair, VectorArithmetic
+from npcompile.backends.cpu.transforms.formats import SIZE, Codelet, NumberFormat
 from npcompile.backends.cpu.transforms.steps import WORD
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.transforms.codelets import CodeletWriter, parse
+from npcompile.backends.cpu.transforms.codelets import CodeletWriter
 from npcompile.backends.cpu.transforms.convolutions import ConvolutionWriter
+from npcompile.backends.cpu.transforms.formats import parse
 from npcompile.backends.cpu.transforms.reals import RealWriter
 
 WRITERS: dict[str, type[CodeletWriter]] = {

@@ -9,7 +9,7 @@ import numpy as np
 from npcompile.core.records import record
 
 if TYPE_CHECKING:
-    from npcompile.backends.cpu.transforms.codelets import Codelet
+    from npcompile.backends.cpu.transforms.formats import Codelet
     from npcompile.backends.cpu.transforms.lowering import Lowering
 
 #: of a step: the function; which memory each end is (see PLACES) and how far in; its table; how
@@ -30,6 +30,8 @@ FRAME = ("steps", "source", "target", "inner", "source_outer", "target_outer", "
 PART = {name: k for k, name in enumerate(FRAME)}
 WORD = {name: k for k, name in enumerate(STEP)}
 CALL = {name: k for k, name in enumerate(CALLS)}
+#: numbers that are worth waking threads for
+MUCH = 1 << 17
 PLACES = {"source": 0, "target": 1, "scratch": 2}
 
 

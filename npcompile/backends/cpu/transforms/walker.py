@@ -39,13 +39,11 @@ from npcompile.backends.cpu.transforms.steps import (
     ENTRIES,
     ENTRY,
     FRAME,
+    MUCH,
     PART,
     STEP,
     WORD,
 )
-
-#: numbers that are worth waking threads for
-MUCH = 1 << 17
 
 
 def _called() -> str:
@@ -162,7 +160,7 @@ fine:
   ret i64 1
 }}
 
-define i64 @npc_fft_entry(ptr %kind, i64 %n) {{
+define i64 @npc_fft_entry(ptr %kind, i64 %n) optnone noinline {{
 entry:
   %control = alloca i32
   %hash = shl i64 %n, 1
@@ -192,7 +190,8 @@ ready:
   ret i64 %address
 }}
 
-define void @npc_fft_rows(i64 %entry, ptr %source, ptr %target, i64 %rows, i64 %given, i64 %made) {{
+define void @npc_fft_rows(i64 %entry, ptr %source, ptr %target, i64 %rows, i64 %given,
+                         i64 %made) optnone noinline {{
   %frame = alloca [{len(FRAME)} x i64], align 64
   %e = inttoptr i64 %entry to ptr
 {sizes}
@@ -206,7 +205,7 @@ define void @npc_fft_rows(i64 %entry, ptr %source, ptr %target, i64 %rows, i64 %
 }}
 
 define i32 @npc_fft_once(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
-                         i64 %made, i64 %behind) {{
+                         i64 %made, i64 %behind) optnone noinline {{
   %before.flags = alloca i32
   %after.flags = alloca i32
   call void @npc.fp.save(ptr %before.flags)
@@ -227,8 +226,8 @@ define i32 @npc_fft_once(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %
 """
 
 
-def text() -> str:
-    """The module."""
+def text(register: int) -> str:
+    """The module; registers have so many bytes."""
     loads = "\n".join(
         f"  %{name}.at = getelementptr i64, ptr %frame, i64 {k}\n"
         f"  %{name} = load {'ptr' if name in ('steps', 'source', 'target') else 'i64'}, "
@@ -254,7 +253,11 @@ declare void @npc_pool_call(ptr, ptr, i64, i64, i64, i1)
 declare void @npc.fp.save(ptr)
 declare void @npc.fp.restore(ptr)
 
-define i32 @npc_fft_run(ptr %frame, i64 %units, i1 %much) {{
+define i64 @npc_fft_register() optnone noinline {{
+  ret i64 {register}
+}}
+
+define i32 @npc_fft_run(ptr %frame, i64 %units, i1 %much) optnone noinline {{
   %before = alloca i32
   %after = alloca i32
   call void @npc.fp.save(ptr %before)
@@ -272,7 +275,7 @@ define i32 @npc_fft_run(ptr %frame, i64 %units, i1 %much) {{
 
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
-define void @npc_fft_repeat(ptr %source, ptr %target, ptr %step, ptr %call) {{
+define void @npc_fft_repeat(ptr %source, ptr %target, ptr %step, ptr %call) optnone noinline {{
 {step_word("table", "ptr")}
 {step_word("lines")}
 {step_word("extra")}
