@@ -46,6 +46,11 @@ class Transform:
         return self.kind != "c2c" and self.n % 2 == 1
 
     @property
+    def has_columns(self) -> bool:
+        """Whether neighbouring columns are transformed together."""
+        return isinstance(self.plan, Passes) and not self.odd
+
+    @property
     def plan(self) -> Plan:
         return plan(self.n if self.kind == "c2c" or self.odd else self.n // 2)
 
@@ -72,7 +77,7 @@ def transform(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int
     if a.shape[axis] < read:
         a = _padded(a, axis, read)
     if not (_in_rows(a, axis) and _in_rows(out, axis)):
-        if what.kind == "c2c" and isinstance(what.plan, Passes):
+        if what.has_columns:
             flags = _columns(what, a, axis, out)
             if flags is not None:
                 return flags
@@ -104,11 +109,11 @@ def _in_rows(a: np.ndarray, axis: int) -> bool:
 def _layout(
     what: Transform, source: str, target: str, register: int, columns: bool
 ) -> TransformLayout:
-    """Real rows are read and written in pairs, too, but those of odd length."""
+    """Real rows are read and written in pairs, too, but those of odd length; in columns, too."""
     swapped = what.inverse and what.kind == "c2c"
     layouts = ["swapped" if swapped else "pairs"] * 2
-    if what.odd:
-        layouts[what.kind == "c2r"] = "real"
+    if what.odd or (columns and what.kind != "c2c"):
+        layouts[what.kind == "c2r"] = "real" if what.odd else "rows"
     read, written = (NumberFormat(layout, _ELEM[char])
                      for layout, char in zip(layouts, (source, target)))
     elem = "double" if what.wide else _ELEM[source]
@@ -119,7 +124,7 @@ def _layout(
 
 def job(what: Transform, source: str, target: str, columns: bool) -> Job | None:
     """A frame for rows, or for columns, of dtypes; None for what is copied first."""
-    if columns and not (what.kind == "c2c" and isinstance(what.plan, Passes)):
+    if columns and not what.has_columns:
         return None
     layout = _layout(what, source, target, register(), columns)
     return Job(prepared(what.plan, layout), what.scale)

@@ -14,7 +14,7 @@ into vectors, the last one begins earlier and computes some points again.
 from __future__ import annotations
 
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal, poison
-from npcompile.backends.cpu.transforms.formats import GRID, SIZE, Codelet, NumberFormat
+from npcompile.backends.cpu.transforms.formats import GRID, ROWS, SIZE, Codelet, NumberFormat
 from npcompile.backends.cpu.transforms.steps import CALL, WORD
 from npcompile.fft.butterflies import ComplexArithmetic
 
@@ -78,9 +78,11 @@ class CodeletWriter:
 
     def strides(self, end: str) -> tuple[Value, Value, Value]:
         """From line to line, from operand to operand, and from real to imaginary parts."""
-        unit = self.unit(f"{end}_unit")
+        unit, parts = self.unit(f"{end}_unit"), self.word(f"{end}_parts")
+        form = self.codelet.source if end == "source" else self.codelet.target
         return (self.times(self.word(f"{end}_line"), unit),
-                self.times(self.word(f"{end}_point"), unit), self.word(f"{end}_parts"))
+                self.times(self.word(f"{end}_point"), unit),
+                self.times(parts, unit) if form.layout in ROWS else parts)
 
     def at(self, pointer: Value, away: Value) -> Value:
         return self.f.offset(pointer, "i8", away)
@@ -94,9 +96,10 @@ class CodeletWriter:
 
     def read(self, form: NumberFormat, pointer: Value, parts: Value, lanes: int) -> Pair:
         f, size = self.f, SIZE[form.elem]
-        if form.layout == "split":
-            return (self.widened(f.load(pointer, form.elem, lanes, size)),
-                    self.widened(f.load(self.at(pointer, parts), form.elem, lanes, size)))
+        if form.layout in ("split", *ROWS):
+            re, im = (self.widened(f.load(pointer, form.elem, lanes, size)),
+                      self.widened(f.load(self.at(pointer, parts), form.elem, lanes, size)))
+            return (im, re) if form.layout == "turned" else (re, im)
         if form.layout == "real":
             zero = literal(self.codelet.elem, 0.0, lanes)
             return self.widened(f.load(pointer, form.elem, lanes, size)), zero
@@ -108,13 +111,13 @@ class CodeletWriter:
     def write(self, form: NumberFormat, value: Pair, pointer: Value, parts: Value) -> None:
         f, size = self.f, SIZE[form.elem]
         re, im = (self.narrowed(part, form.elem) for part in value)
-        if form.layout == "swapped":
+        if form.layout in ("swapped", "turned"):
             re, im = im, re
         if form.layout == "real":
             f.store(re, pointer, size)
-        elif form.layout == "split" or re.lanes == 1:
+        elif form.layout in ("split", *ROWS) or re.lanes == 1:
             f.store(re, pointer, size)
-            apart = parts if form.layout == "split" else i64(size)
+            apart = i64(size) if form.layout in ("pairs", "swapped") else parts
             f.store(im, self.at(pointer, apart), size)
         else:
             order = [k + part for k in range(re.lanes) for part in (0, re.lanes)]

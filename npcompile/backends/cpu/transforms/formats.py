@@ -7,12 +7,14 @@ from npcompile.core.records import record
 
 SIZE = {"double": 8, "float": 4}
 GRID = 16  # columns to a factor
+ROWS = ("rows", "turned")  # layouts of real columns
 
 
 @record
 class NumberFormat:
     """How numbers lie in memory: ``split`` (their parts apart), ``pairs``, ``swapped`` (pairs,
-    whose first part is taken for the imaginary one) or ``real`` (without imaginary parts)."""
+    whose first part is taken for the imaginary one), ``real`` (without imaginary parts) or ``rows``
+    (real parts in one row of an array, imaginary ones in the next; ``turned``: the other way)."""
 
     layout: str
     elem: str
@@ -20,13 +22,14 @@ class NumberFormat:
     @property
     def bytes(self) -> int:
         """From one number to the next."""
-        return SIZE[self.elem] * (1 if self.layout in ("split", "real") else 2)
+        return SIZE[self.elem] * (2 if self.layout in ("pairs", "swapped") else 1)
 
 
 @record
 class Codelet:
     """``shape``: ``first`` has neighbouring points in its lanes and transposes its results,
-    ``lines`` have whatever lies next to each other, ``whole`` has rows in its lanes.
+    ``lines`` have whatever lies next to each other, ``whole`` has rows in its lanes; see
+    :mod:`.reals` and :mod:`.convolutions` for others.
     ``factors``: results are multiplied by twiddle factors, one for each line; ``scaled``: by a
     number of the call; ``grid``: by the factors between the columns and rows of a long transform.
     """

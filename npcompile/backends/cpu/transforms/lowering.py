@@ -9,6 +9,7 @@ import numpy as np
 
 from npcompile.backends.cpu.transforms.formats import (
     GRID,
+    ROWS,
     SIZE,
     Codelet,
     NumberFormat,
@@ -42,12 +43,14 @@ class End:
         """The same numbers with real parts for imaginary ones."""
         if self.form.layout == "split":
             return End(self.place, self.form, self.unit, self.at + self.parts, -self.parts)
-        other = {"pairs": "swapped", "swapped": "pairs"}[self.form.layout]
+        other = {"pairs": "swapped", "swapped": "pairs", "rows": "turned"}[self.form.layout]
         return End(self.place, NumberFormat(other, self.form.elem), self.unit, self.at, self.parts)
 
     def words(self, end: str, line: int = 0, point: int = 0) -> dict[str, int]:
         """``line`` and ``point`` are strides in numbers, or in strides of the user's array."""
-        size = 1 if self.unit.endswith("stride") else self.form.bytes
+        size = self.form.bytes
+        if self.unit.endswith("stride"):
+            size = 2 if self.form.layout in ROWS else 1  # rows of the array to a number
         return {end: PLACES[self.place], f"{end}_at": self.at, f"{end}_line": line * size,
                 f"{end}_point": point * size, f"{end}_parts": self.parts,
                 f"{end}_unit": CALL[self.unit]}
@@ -67,8 +70,10 @@ class Lowering:
     def all(self, plan: Plan) -> Lowering:
         """The steps of a plan between the arrays of a call."""
         layout = self.layout
-        source, target = (End(side, form, f"{side}_stride" if layout.columns else "one")
-                          for side, form in (("source", layout.source), ("target", layout.target)))
+        source, target = (
+            End(side, form, f"{side}_stride" if layout.columns else "one",
+                parts=int(form.layout in ROWS))  # one row on
+            for side, form in (("source", layout.source), ("target", layout.target)))
         if layout.kind == "c2c":
             self.lower(plan, source, target, layout.scaled)
             return self
@@ -162,10 +167,13 @@ class Lowering:
     # ------------------------------------------------------------ around transforms
 
     def real(self, shape: str, half: int, source: End, target: End, scaled: bool = False) -> None:
-        j = np.arange(half)
-        table = twiddles.factors(j, 2 * half, self.dtype).T
-        self.put(shape, 2, self.layout.lanes(half // 2), source, target, {"along": half}, table,
-                 scaled=scaled)
+        table = twiddles.factors(np.arange(half), 2 * half, self.dtype).T
+        layout, words = self.layout, {"along": half}
+        if layout.columns:
+            words |= source.words("source", 1) | target.words("target", 1)
+        lanes = layout.lanes(layout.block if layout.columns else half // 2)
+        self.put(f"{shape}_columns" if layout.columns else shape, 2, lanes, source, target, words,
+                 table, scaled=scaled)
 
     def odd(self, plan: Plan, source: End, whole: End, target: End) -> None:
         """Real rows of odd length as complex ones, of which one half follows from the other."""

@@ -8,6 +8,9 @@ are computed together; the middle, which is both, is stored as the upper one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from npcompile.backends.cpu.llvm.text import Value, i64, literal
 from npcompile.backends.cpu.transforms.codelets import CodeletWriter, Pair, VectorArithmetic
 from npcompile.backends.cpu.transforms.formats import SIZE, Codelet, NumberFormat
@@ -89,6 +92,60 @@ class RealWriter(CodeletWriter):
         (first, _), (last, _) = self.number(i64(0), 1), self.number(self.half, 1)
         self.put((self.one.add(first, last), self.one.sub(first, last)), i64(0))
         self.both_ends(forward=False)
+
+    # ------------------------------------------------------------ columns
+
+    def line(self, end: str, index: Value, column: Value) -> Value:
+        """Where a number of a column lies."""
+        pointer, form = ((self.source, self.codelet.source) if end == "source" else
+                         (self.target, self.codelet.target))
+        away = self.times(index, self.strides(end)[0])
+        return self.at(pointer, self.plus(away, self.times(column, form.bytes)))
+
+    def taken(self, index: Value, column: Value) -> Pair:
+        return self.read(self.codelet.source, self.line("source", index, column),
+                         self.apart["source"], self.codelet.lanes)
+
+    def given(self, value: Pair, index: Value, column: Value) -> None:
+        (scaled,) = self.scaled([value], self.scale)
+        self.write(self.codelet.target, scaled, self.line("target", index, column),
+                   self.apart["target"])
+
+    @contextmanager
+    def each_column(self) -> Iterator[Value]:
+        width = self.of_call("width")
+        with self.f.loop(i64(0), width, self.codelet.lanes) as loop:
+            yield self.clamped(loop.index, width)
+
+    def across(self, forward: bool) -> None:
+        """What :meth:`both_ends` does, with columns in lanes."""
+        f, lanes, elem = self.f, self.codelet.lanes, self.codelet.elem
+        sines = f.offset(self.table, elem, self.half)
+        end = self.plus(f.binary("lshr", self.half, i64(1)), i64(1))
+        with f.loop(i64(1), end) as loop:
+            low, high = loop.index, f.binary("sub", self.half, loop.index)
+            w = tuple(f.splat(f.load(f.offset(part, elem, low), elem), lanes)
+                      for part in (self.table, sines))
+            with self.each_column() as column:
+                make = self.joined if forward else self.parted
+                lower, upper = make(self.taken(low, column), self.taken(high, column), (w[0], w[1]))
+                self.given(lower, low, column)
+                self.given(upper, high, column)
+
+    def behind_columns(self) -> None:
+        zero = literal(self.codelet.elem, 0.0, self.codelet.lanes)
+        with self.each_column() as column:
+            re, im = self.taken(i64(0), column)
+            self.given((self.vector.add(re, im), zero), i64(0), column)
+            self.given((self.vector.sub(re, im), zero), self.half, column)
+        self.across(forward=True)
+
+    def before_columns(self) -> None:
+        with self.each_column() as column:
+            (first, _), (last, _) = self.taken(i64(0), column), self.taken(self.half, column)
+            ends = self.vector.add(first, last), self.vector.sub(first, last)
+            self.given(ends, i64(0), column)
+        self.across(forward=False)
 
     def mirror(self) -> None:
         """A row of odd length whose other half has conjugate numbers: its conjugate, whose forward

@@ -9,7 +9,8 @@ from npcompile.backends.cpu.transforms.reals import RealWriter
 
 WRITERS: dict[str, type[CodeletWriter]] = {
     **dict.fromkeys(("first", "lines", "whole", "transpose"), CodeletWriter),
-    **dict.fromkeys(("behind", "before", "mirror"), RealWriter),
+    **dict.fromkeys(("behind", "before", "mirror", "behind_columns",
+                    "before_columns"), RealWriter),
     **dict.fromkeys(("product", "copy", "gather", "scatter"), ConvolutionWriter),
 }
 
