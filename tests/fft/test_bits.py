@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -30,6 +31,36 @@ def test_rows_columns_strides(n: int) -> None:
             assert digest(function(apart)) == digest(rows)
 
 
+@pytest.mark.parametrize("n", [2, 6, 16, 30, 1000])
+@pytest.mark.parametrize("width", [8, 33])
+def test_real_columns(n: int, width: int) -> None:
+    for char in "fd":
+        x = numbers(n, (2, n, width), char)
+        for function in (fft.rfft, partial(fft.rfft, norm="ortho")):
+            rows = function(np.ascontiguousarray(x.swapaxes(1, 2)))
+            assert digest(np.ascontiguousarray(function(x, axis=1).swapaxes(1, 2))) == digest(rows)
+        half = numbers(n, (n // 2 + 1, width), char.upper())
+        rows = fft.irfft(np.ascontiguousarray(half.T), n)
+        assert digest(np.ascontiguousarray(fft.irfft(half, n, axis=0).T)) == digest(rows)
+        np.testing.assert_allclose(fft.rfft(x, axis=1), np.fft.rfft(x, axis=1), atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [2, 5, 8, 12, 16, 30])
+def test_rows_of_few_points(n: int) -> None:
+    """Many of them lie in lanes, a few are computed one after the other."""
+    for char in "fdFD":
+        x = numbers(n, (75, n), char)
+        for function in (fft.rfft,) if char in "fd" else (fft.fft, fft.ifft, fft.irfft):
+            rows = function(x)
+            assert digest(*[function(row) for row in x[66:]]) == digest(*rows[66:])
+            theirs = getattr(np.fft, function.__name__)(x)
+            np.testing.assert_allclose(rows, theirs, atol=1e-5)
+    whole = numbers(3, (75, n), "D")
+    rows = fft.fft(whole)
+    fft.fft(whole, out=whole)
+    assert digest(whole) == digest(rows)
+
+
 _PAGE = """
 import numpy as np, npcompile, sys
 sys.path.insert(0, {root!r})
@@ -41,6 +72,11 @@ for n in LENGTHS:
         x = numbers(n, (19, n), char)
         found += [npcompile.fft.fft(x), npcompile.fft.ifft(x), npcompile.fft.fft(x.T, axis=0)]
         found += [npcompile.fft.rfft(x.real), npcompile.fft.irfft(x, 2 * n)]
+for n in (8, 12, 16, 30):
+    x = numbers(n, (67, n), char)
+    half = x[:, : n // 2 + 1]
+    found += [npcompile.fft.fft(x), npcompile.fft.rfft(x.real.copy()), npcompile.fft.irfft(half, n)]
+    found += [npcompile.fft.rfft(x.T.real.copy(), axis=0), npcompile.fft.irfft(half.T, n, axis=0)]
 big = numbers(7, (300, 1024), "D")
 found += [npcompile.fft.fft(numbers(3, (1 << 16,), char)) for char in "FD"]
 found += [npcompile.fft.fft(big), npcompile.fft.fft2(big)]

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.cpu.transforms.formats import NumberFormat, TransformLayout
-from npcompile.backends.cpu.transforms.steps import MUCH
+from npcompile.backends.cpu.transforms.steps import FEW, MANY, MUCH
 from npcompile.core.records import record
 from npcompile.fft.plans import Passes, Plan, plan
 from npcompile.runtime.transforms.prepared import Job, prepared, register
 
-#: columns that are transformed together
-_BLOCK = 32
+#: how many neighbours are transformed together
+_BLOCKS = {"rows": 1, "columns": 32, "lanes": 256}
 
 _ELEM = {"f": "float", "F": "float", "d": "double", "D": "double"}
 
@@ -44,6 +44,12 @@ class Transform:
     def odd(self) -> bool:
         """Whether rows are real and have no half."""
         return self.kind != "c2c" and self.n % 2 == 1
+
+    @property
+    def has_lanes(self) -> bool:
+        """Whether rows of few points are transformed in lanes."""
+        plan = self.plan
+        return isinstance(plan, Passes) and len(plan.radices) == 1 and not self.odd
 
     @property
     def has_columns(self) -> bool:
@@ -107,50 +113,56 @@ def _in_rows(a: np.ndarray, axis: int) -> bool:
 
 @cache
 def _layout(
-    what: Transform, source: str, target: str, register: int, columns: bool
+    what: Transform, source: str, target: str, register: int, way: str
 ) -> TransformLayout:
     """Real rows are read and written in pairs, too, but those of odd length; in columns, too."""
     swapped = what.inverse and what.kind == "c2c"
     layouts = ["swapped" if swapped else "pairs"] * 2
+    columns = way == "columns"
     if what.odd or (columns and what.kind != "c2c"):
         layouts[what.kind == "c2r"] = "real" if what.odd else "rows"
     read, written = (NumberFormat(layout, _ELEM[char])
                      for layout, char in zip(layouts, (source, target)))
     elem = "double" if what.wide else _ELEM[source]
-    block = _BLOCK if columns else 1
-    return TransformLayout(what.kind, read, written, elem, register, block, columns,
+    return TransformLayout(what.kind, read, written, elem, register, _BLOCKS[way], columns,
                            what.scale != 1.0)
 
 
-def job(what: Transform, source: str, target: str, columns: bool) -> Job | None:
-    """A frame for rows, or for columns, of dtypes; None for what is copied first."""
-    if columns and not what.has_columns:
+def job(what: Transform, source: str, target: str, way: str) -> Job | None:
+    """A frame for arrays of dtypes that lie in a way; None for what is copied first."""
+    if way == "columns" and not what.has_columns:
         return None
-    layout = _layout(what, source, target, register(), columns)
+    if way == "lanes" and not what.has_lanes:
+        way = "rows"
+    layout = _layout(what, source, target, register(), way)
     return Job(prepared(what.plan, layout), what.scale)
 
 
-def _job(what: Transform, a: np.ndarray, out: np.ndarray, columns: bool = False) -> Job:
-    made = job(what, a.dtype.char, out.dtype.char, columns)
+def _job(what: Transform, a: np.ndarray, out: np.ndarray, way: str) -> Job:
+    made = job(what, a.dtype.char, out.dtype.char, way)
     assert made is not None
     made.set(source=a.ctypes.data, target=out.ctypes.data)
     return made
 
 
 def _rows(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int:
-    frame = _job(what, a, out)
     axes = _batch(a, out, axis)
-    (inner, si, ti), (outer, so, to), *rest = [*axes[::-1], (1, 0, 0), (1, 0, 0)]
-    frame.set(inner=inner, total=inner, source_inner=si, target_inner=ti, source_outer=so,
-            target_outer=to)
-    return _each(frame, [x for x in rest if x[0] > 1], inner * outer, what.n * inner * outer)
+    (total, si, ti), (outer, so, to), *rest = [*axes[::-1], (1, 0, 0), (1, 0, 0)]
+    # in lanes, the last block begins in the one before, which must not be written yet
+    many = what.n <= FEW and total >= MANY and out is not a
+    frame = _job(what, a, out, "lanes" if many else "rows")
+    block = min(frame.prepared.block, max(1, total // frame.prepared.lanes * frame.prepared.lanes))
+    inner = -(-total // block)
+    frame.set(inner=inner, block=block, total=total, source_inner=si, target_inner=ti,
+              source_outer=so, target_outer=to, source_stride=si, target_stride=ti)
+    return _each(frame, [x for x in rest if x[0] > 1], inner * outer, what.n * total * outer)
 
 
 def _columns(what: Transform, a: np.ndarray, axis: int, out: np.ndarray) -> int | None:
     """Transforms neighbouring columns together; None if there are too few."""
     axes = _batch(a, out, axis)
     beside = [x for x in axes if x[1:] == (a.itemsize, out.itemsize)]
-    frame = _job(what, a, out, columns=True) if beside else None
+    frame = _job(what, a, out, "columns") if beside else None
     if frame is None or beside[0][0] < frame.prepared.lanes:
         return None
     (total, si, ti), lanes = beside[0], frame.prepared.lanes

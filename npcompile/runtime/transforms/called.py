@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.transforms.steps import ENTRIES, ENTRY, PART, transform_name
+from npcompile.backends.cpu.transforms.steps import ENTRIES, ENTRY, PART, WAYS, transform_name
 from npcompile.core.locks import lock
 from npcompile.core.sections import again
 from npcompile.core.surroundings import why
@@ -43,22 +43,22 @@ class TransformKind:
         return arrays.transform_of(kind, n, self.spec.inverse, self.spec.norm, self.dtype.char,
                                    self.spec.rule)
 
-    def entry(self, n: int, columns: int) -> int:
+    def entry(self, n: int, way: int) -> int:
         """The address of the entry of a length."""
-        key = n, columns
+        key = n, way
         if key not in self.kept:
-            self.kept.setdefault(key, self.make(n, bool(columns)))
+            self.kept.setdefault(key, self.make(n, way))
         address = ctypes.addressof(self.kept[key][0])
-        self.words[(2 * n | columns) % ENTRIES] = address
+        self.words[(2 * n + way) % ENTRIES] = address
         return address
 
-    def make(self, n: int, columns: bool) -> tuple[Any, Any]:
+    def make(self, n: int, way: int) -> tuple[Any, Any]:
         words = (ctypes.c_int64 * len(ENTRY))()
-        job = arrays.job(self.transform(n), self.dtype.char, self.made.char, columns)
+        job = arrays.job(self.transform(n), self.dtype.char, self.made.char, WAYS[way])
         if job is not None:
             for name, place in PART.items():
                 words[_AT[name]] = job.words[place]
-        fixed = {"n": n, "columns": columns, "slow": job is None,
+        fixed = {"n": n, "way": way, "slow": job is None,
                  "source_size": self.dtype.itemsize, "target_size": self.made.itemsize}
         for name, value in fixed.items():
             words[_AT[name]] = int(value)
@@ -75,8 +75,8 @@ class TransformKind:
 _kinds: list[TransformKind] = []
 
 
-def _find(number: int, n: int, columns: int) -> int | None:
-    found: int | None = _attempt(lambda: _kinds[number].entry(n, columns), None)
+def _find(number: int, n: int, way: int) -> int | None:
+    found: int | None = _attempt(lambda: _kinds[number].entry(n, way), None)
     return found
 
 

@@ -95,7 +95,8 @@ class Prepared:
     def _frame(self, step: dict[str, Any], tables: np.ndarray) -> int:
         """The frame of a step that repeats others."""
         inner, words = Prepared(step["inner"], tables), np.zeros(len(FRAME), np.int64)
-        for name, value in (step["frame"] | {"steps": inner.steps, "scratch": inner.scratch}).items():
+        frame = step["frame"] | {"steps": inner.steps, "scratch": inner.scratch}
+        for name, value in frame.items():
             words[PART[name]] = value
         self.held += [inner, words]
         return int(words.ctypes.data)

@@ -261,50 +261,67 @@ class CodeletWriter:
 
     def whole(self) -> None:
         """Rows of few points in lanes, so many at a time."""
-        f, codelet, radix, lanes = self.f, self.codelet, self.codelet.radix, self.codelet.lanes
-        count = self.of_call("width")
+        f, codelet, lanes = self.f, self.codelet, self.codelet.lanes
+        width = self.of_call("width")
         strides = [self.unit(f"{end}_unit") for end in ("source", "target")]
         scale = self.scale_of_call() if codelet.scaled else None
-        with f.loop(i64(0), count, lanes) as loop:
-            index = self.clamped(loop.index, count)
+        with f.loop(i64(0), width, lanes) as loop:
+            index = self.clamped(loop.index, width)
             source, target = (self.at(pointer, self.times(index, stride)) for pointer, stride
                               in zip((self.source, self.target), strides))
-            blocks = _blocks(2 * radix, lanes)
-            parts: list[Value] = [poison(codelet.elem)] * (2 * radix)
-            for block in blocks:
-                parts[block.start : block.stop] = self.columns(source, strides[0], block)
+            parts = self.columns(source, strides[0], 2 * self.row_numbers())
             swap = codelet.source.layout == "swapped"
-            y = self.scaled(self.math.transform(
-                [(parts[2 * k + swap], parts[2 * k + 1 - swap]) for k in range(radix)]), scale)
+            y = self.scaled(self.of_row(
+                [(parts[k + swap], parts[k + 1 - swap]) for k in range(0, len(parts), 2)]), scale)
             swap = codelet.target.layout == "swapped"
-            flat = [v[part ^ swap] for v in y for part in (0, 1)]
-            for block in blocks:
-                self.store_columns(flat[block.start : block.stop], target, strides[1], block)
+            self.store_columns([v[part ^ swap] for v in y for part in (0, 1)], target, strides[1])
 
-    def columns(self, source: Value, stride: Value, block: range) -> list[Value]:
-        """Neighbouring columns of a row for each lane."""
-        f, elem = self.f, self.codelet.source.elem
-        size, count = SIZE[elem], len(block)
-        rows = [self.widened(f.load(f.offset(row, elem, i64(block.start)), elem, count, size))
-                for row in self.rows(source, stride)]
-        columns = interleaved_lanes(f, rows)
-        while len(columns) > count:  # a column is in several vectors, one behind the other
-            columns = [f.shuffle(a, b, range(2 * a.lanes))
-                       for a, b in zip(columns[::2], columns[1::2])]
-        return columns
+    def row_numbers(self) -> int:
+        """How many pairs of a row are read."""
+        return self.codelet.radix
 
-    def store_columns(
-        self, columns: list[Value], target: Value, stride: Value, block: range
-    ) -> None:
-        f, elem, count = self.f, self.codelet.target.elem, len(block)
-        several = self.codelet.lanes // count  # rows in a vector
-        vectors = interleaved_lanes(f, columns)
+    def of_row(self, x: list[Pair]) -> list[Pair]:
+        """The results for the numbers of a row."""
+        return self.math.transform(x)
+
+    def columns(self, source: Value, stride: Value, total: int) -> list[Value]:
+        """The columns of a row for each lane.  Memory is read row by row."""
+        f, elem, lanes = self.f, self.codelet.source.elem, self.codelet.lanes
+        size, blocks = SIZE[elem], _blocks(total, lanes)
+        self.ask(source, stride, total * size, False)
+        rows = [[self.widened(f.load(f.offset(row, elem, i64(block.start)), elem, len(block), size))
+                 for block in blocks] for row in self.rows(source, stride)]
+        found: list[Value] = [rows[0][0]] * total
+        for k, block in enumerate(blocks):
+            columns = interleaved_lanes(f, [row[k] for row in rows])
+            while len(columns) > len(block):  # a column is in several vectors, each behind another
+                columns = [f.shuffle(a, b, range(2 * a.lanes))
+                           for a, b in zip(columns[::2], columns[1::2])]
+            found[block.start : block.stop] = columns
+        return found
+
+    def store_columns(self, columns: list[Value], target: Value, stride: Value) -> None:
+        """Writes row by row."""
+        f, elem, lanes = self.f, self.codelet.target.elem, self.codelet.lanes
+        blocks = _blocks(len(columns), lanes)
+        self.ask(target, stride, len(columns) * SIZE[elem], True)
+        vectors = [interleaved_lanes(f, columns[block.start : block.stop]) for block in blocks]
         for k, row in enumerate(self.rows(target, stride)):
-            vector, first = vectors[k // several], k % several * count
-            part = vector if several == 1 else f.shuffle(vector, vector,
-                                                         range(first, first + count))
-            place = f.offset(row, elem, i64(block.start))
-            f.store(self.narrowed(part, elem), place, SIZE[elem])
+            for block, of in zip(blocks, vectors):
+                several = lanes // len(block)  # rows in a vector
+                first = k % several * len(block)
+                part = of[k // several]
+                if several > 1:
+                    part = f.shuffle(part, part, range(first, first + len(block)))
+                place = f.offset(row, elem, i64(block.start))
+                f.store(self.narrowed(part, elem), place, SIZE[elem])
+
+    def ask(self, pointer: Value, stride: Value, length: int, written: bool) -> None:
+        """Asks for the rows after the next ones."""
+        ahead = self.at(pointer, self.times(stride, 2 * self.codelet.lanes))
+        for row in self.rows(ahead, stride):
+            for line in range(0, length, 64):
+                self.f.prefetch(self.f.offset(row, "i8", i64(line)), written=written)
 
     def rows(self, pointer: Value, stride: Value) -> list[Value]:
         found = [pointer]

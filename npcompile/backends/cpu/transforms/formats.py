@@ -66,7 +66,8 @@ class TransformLayout:
     """What a lowering is for: ``kind`` is c2c, r2c or c2r; ``source`` and ``target`` are how both
     ends lie in memory, pairs for real rows of even length, too; ``elem`` is the format of the
     arithmetic; ``register`` has so many bytes.  ``columns``: neighbours lie in lanes, up to
-    ``block`` of them; ``scaled``: results are multiplied by a number of the call."""
+    ``block`` of them; without it a ``block`` of rows, which have few points, lies in lanes.
+    ``scaled``: results are multiplied by a number of the call."""
 
     kind: str
     source: NumberFormat

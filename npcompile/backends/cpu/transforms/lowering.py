@@ -70,6 +70,8 @@ class Lowering:
     def all(self, plan: Plan) -> Lowering:
         """The steps of a plan between the arrays of a call."""
         layout = self.layout
+        if layout.block > 1 and not layout.columns:
+            return self.whole(plan.n)
         source, target = (
             End(side, form, f"{side}_stride" if layout.columns else "one",
                 parts=int(form.layout in ROWS))  # one row on
@@ -93,6 +95,15 @@ class Lowering:
         layout = self.layout
         return {"scratch": self.scratch, "lanes": layout.lanes(layout.block),
                 "block": layout.block, "steps": [_described(step, tables) for step in self.steps]}
+
+    def whole(self, n: int) -> Lowering:
+        """One step for rows of few points."""
+        layout = self.layout
+        ends = (End(side, form, f"{side}_stride") for side, form in
+                (("source", layout.source), ("target", layout.target)))
+        shape = "whole" if layout.kind == "c2c" else f"whole_{layout.kind}"
+        self.put(shape, n, layout.lanes(layout.block), *ends, {}, scaled=layout.scaled)
+        return self
 
     def buffer(self, n: int) -> End:
         """Room for so many numbers in two parts."""

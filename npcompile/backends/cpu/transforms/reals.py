@@ -15,6 +15,7 @@ from npcompile.backends.cpu.llvm.text import Value, i64, literal
 from npcompile.backends.cpu.transforms.codelets import CodeletWriter, Pair, VectorArithmetic
 from npcompile.backends.cpu.transforms.formats import SIZE, Codelet, NumberFormat
 from npcompile.backends.cpu.transforms.steps import WORD
+from npcompile.fft.twiddles import constant
 
 
 class RealWriter(CodeletWriter):
@@ -146,6 +147,42 @@ class RealWriter(CodeletWriter):
             ends = self.vector.add(first, last), self.vector.sub(first, last)
             self.given(ends, i64(0), column)
         self.across(forward=False)
+
+    # ------------------------------------------------------------ rows of few points in lanes
+
+    def whole_r2c(self) -> None:
+        self.whole()
+
+    def whole_c2r(self) -> None:
+        self.whole()
+
+    def row_numbers(self) -> int:
+        """One more of a half spectrum."""
+        return self.codelet.radix + (self.codelet.shape == "whole_c2r")
+
+    def of_row(self, x: list[Pair]) -> list[Pair]:
+        """What the transform of half the length and :meth:`behind` or :meth:`before` do."""
+        v, half = self.vector, self.codelet.radix
+        zero = v.constant(0.0)
+        if self.codelet.shape == "whole_c2r":
+            (first, _), (last, _) = x[0], x[half]
+            y = [(v.add(first, last), v.sub(first, last)), *x[1:half]]
+            for k in range(1, half // 2 + 1):
+                y[k], y[half - k] = self.parted(x[k], x[half - k], self.root(k))
+            turned = self.math.transform([(im, re) for re, im in y])
+            return [(im, re) for re, im in turned]
+        z = self.math.transform(x)
+        re, im = z[0]
+        made = [(v.add(re, im), zero), *z[1:], (v.sub(re, im), zero)]
+        for k in range(1, half // 2 + 1):
+            made[k], made[half - k] = self.joined(z[k], z[half - k], self.root(k))
+        return made
+
+    def root(self, k: int) -> Pair:
+        re, im = constant(k, 2 * self.codelet.radix)
+        return self.vector.constant(re), self.vector.constant(im)
+
+    # ------------------------------------------------------------ rows of odd length
 
     def mirror(self) -> None:
         """A row of odd length whose other half has conjugate numbers: its conjugate, whose forward

@@ -10,7 +10,7 @@ from npcompile.backends.cpu.transforms.reals import RealWriter
 WRITERS: dict[str, type[CodeletWriter]] = {
     **dict.fromkeys(("first", "lines", "whole", "transpose"), CodeletWriter),
     **dict.fromkeys(("behind", "before", "mirror", "behind_columns",
-                    "before_columns"), RealWriter),
+                    "before_columns", "whole_r2c", "whole_c2r"), RealWriter),
     **dict.fromkeys(("product", "copy", "gather", "scatter"), ConvolutionWriter),
 }
 

@@ -47,9 +47,13 @@ class PassStep:
     frame: dict[str, int] | None = None
 
 
-#: what compiled programs are told of a length: the length, whether columns are transformed, a
+#: rows that are worth lanes of their own where they have few points, and how many these are
+MANY, FEW = 64, 32
+#: what compiled programs are told of a length: the length, how arrays lie (ways of :data:`WAYS`), a
 #: frame, the sizes of numbers at both ends, and whether Python runs it
-ENTRY = ("n", "columns", *FRAME, "source_size", "target_size", "slow")
+ENTRY = ("n", "way", *FRAME, "source_size", "target_size", "slow")
+#: one row after the other, neighbouring columns in lanes, rows of few points in lanes
+WAYS = ("rows", "columns", "lanes")
 #: entries of a kind of transform that are found at once, by its length
 ENTRIES = 64
 

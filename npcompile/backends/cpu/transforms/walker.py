@@ -38,10 +38,13 @@ from npcompile.backends.cpu.transforms.steps import (
     CALLS,
     ENTRIES,
     ENTRY,
+    FEW,
     FRAME,
+    MANY,
     MUCH,
     PART,
     STEP,
+    WAYS,
     WORD,
 )
 
@@ -85,9 +88,13 @@ entry:
   br i1 %none, label %fine, label %some
 some:
   %columns = icmp ne i64 %behind, 1
-  %c = zext i1 %columns to i64
+  %few.points = icmp sle i64 %n, {FEW}
+  %many = icmp sge i64 %before, {MANY}
+  %in.lanes = and i1 %few.points, %many
+  %of.rows = select i1 %in.lanes, i64 {WAYS.index("lanes")}, i64 {WAYS.index("rows")}
+  %c = select i1 %columns, i64 {WAYS.index("columns")}, i64 %of.rows
   %twice = shl i64 %n, 1
-  %hash = or i64 %twice, %c
+  %hash = add i64 %twice, %c
   %at = and i64 %hash, {ENTRIES - 1}
   %place = getelementptr ptr, ptr %kind, i64 %at
   %found = load atomic ptr, ptr %place acquire, align 8
@@ -95,7 +102,7 @@ some:
   br i1 %any, label %compare, label %miss
 compare:
   %its = load i64, ptr %found
-  %its.c.at = getelementptr i64, ptr %found, i64 {entry["columns"]}
+  %its.c.at = getelementptr i64, ptr %found, i64 {entry["way"]}
   %its.c = load i64, ptr %its.c.at
   %same.n = icmp eq i64 %its, %n
   %same.c = icmp eq i64 %its.c, %c
@@ -121,19 +128,22 @@ fast:
   %template = getelementptr i64, ptr %e, i64 {entry["steps"]}
   call void @llvm.memcpy.p0.p0.i64(ptr %frame, ptr %template, i64 {8 * len(FRAME)}, i1 false)
   %minus = sub i64 0, %e.lanes
-  %even = and i64 %behind, %minus
-  %most = call i64 @llvm.smin.i64(i64 %e.block, i64 %even)
-  %block = select i1 %columns, i64 %most, i64 1
   %total = select i1 %columns, i64 %behind, i64 %before
+  %even = and i64 %total, %minus
+  %most = call i64 @llvm.smin.i64(i64 %e.block, i64 %even)
+  %single = icmp sle i64 %e.block, 1
+  %block = select i1 %single, i64 1, i64 %most
   %less = sub i64 %block, 1
   %up = add i64 %total, %less
   %per = sdiv i64 %up, %block
   %units.columns = mul i64 %per, %before
   %units = select i1 %columns, i64 %units.columns, i64 %per
-  %ss = mul i64 %behind, %e.source_size
-  %ts = mul i64 %behind, %e.target_size
-  %so = mul i64 %ss, %given
-  %to = mul i64 %ts, %made
+  %ss.columns = mul i64 %behind, %e.source_size
+  %ts.columns = mul i64 %behind, %e.target_size
+  %so = mul i64 %ss.columns, %given
+  %to = mul i64 %ts.columns, %made
+  %ss = select i1 %columns, i64 %ss.columns, i64 %so
+  %ts = select i1 %columns, i64 %ts.columns, i64 %to
   %si = select i1 %columns, i64 %e.source_size, i64 %so
   %ti = select i1 %columns, i64 %e.target_size, i64 %to
 {words}
@@ -171,7 +181,7 @@ entry:
   br i1 %any, label %compare, label %miss
 compare:
   %its = load i64, ptr %found
-  %its.c.at = getelementptr i64, ptr %found, i64 {entry["columns"]}
+  %its.c.at = getelementptr i64, ptr %found, i64 {entry["way"]}
   %its.c = load i64, ptr %its.c.at
   %same.n = icmp eq i64 %its, %n
   %same.c = icmp eq i64 %its.c, 0
