@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from functools import partial
@@ -59,6 +60,28 @@ def test_rows_of_few_points(n: int) -> None:
     rows = fft.fft(whole)
     fft.fft(whole, out=whole)
     assert digest(whole) == digest(rows)
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "fft2", "rfftn"])
+def test_functions_that_are_called_often(name: str) -> None:
+    """They are compiled after some calls, and say the same as before."""
+    function, theirs = getattr(fft, name), getattr(np.fft, name)
+    for char in "FD" if not name.startswith("r") else "fd":
+        plain = numbers(4, (6, 10), char)
+        layouts = [plain, np.asfortranarray(plain), plain[::-1], plain[:, ::2], plain[:0],
+                   plain.astype(plain.dtype.newbyteorder(">")), plain[:, :1], plain.real]
+        for x in layouts:
+            try:
+                expected = theirs(x)
+            except ValueError as error:
+                with pytest.raises(ValueError, match=re.escape(str(error))):
+                    function(x)
+                continue
+            found = [function(x) for _ in range(20)]
+            assert len({digest(made) for made in found}) == 1
+            for made in (found[0], found[-1]):
+                assert made.dtype == expected.dtype and made.strides == expected.strides
+                np.testing.assert_allclose(made, expected, atol=1e-5)
 
 
 _PAGE = """
