@@ -62,7 +62,9 @@ class Writer:
 
     def real_value(self) -> str:
         z, x = self.of("z"), self.of("x")
-        match self.rng.randint(0, 5):
+        match self.rng.randint(0, 6):
+            case 6:
+                return f"F.irfft(F.rfft({x}, axis=0{self.norm()}) * k, {x}.shape[0], axis=0)"
             case 0 | 1:
                 change = self.pick("", "", " * 0.5", " * k[:1]")
                 return f"F.irfft(F.rfft({x}){change}, {x}.shape[-1]{self.norm()})"
@@ -88,7 +90,8 @@ class Writer:
 
 
 def arguments(rng: random.Random, char: str, axes: int) -> list[Any]:
-    shape = (*[rng.randint(1, 12) for _ in range(axes - 1)], rng.choice(LENGTHS[1:]))
+    rows = rng.choice((12, 12, 12, 80))  # many rows of few points are computed together
+    shape = (*[rng.randint(1, rows) for _ in range(axes - 1)], rng.choice(LENGTHS[1:]))
     numbers = np.random.default_rng(rng.randrange(1 << 30))
 
     def made(shape: tuple[int, ...], char: str) -> Any:
