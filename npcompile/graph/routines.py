@@ -242,7 +242,18 @@ _OF_SCIPY = (
     _of_scipy("syevr_values", "nn->n", "Eigenvalues; spec: the half used.",
               lambda sp, spec, a: sp.eigvalsh(a, lower=spec == "L")),
 )
+#: rows of a matrix that a double product adds to the same sums
+STRETCH = 256
+
+
+def _double(spec: str, a: Any, x: Any, u: Any = None) -> tuple[Any, Any, float]:
+    t = a @ x
+    return t, (t if u is None else u) @ a, 0.0
+
+
 _ROWS = (
+    Routine("double", _double, "``a @ x``, that or another vector times ``a``, and room for sums.",
+            flags=True),
     Routine("transform", _transform, "A Fourier transform along an axis.", flags=True,
             core="n->n", portable=True),
     Routine("transform_entry", _transform_entry,

@@ -42,7 +42,8 @@ def schedule(graph: Graph, config: Config | None = None) -> Program:
         scheduler = Scheduler(_ask(graph))
         scheduler.run()
         together = config is None or config.capabilities.shares_caches
-        return finish(scheduler, together, together and (config is None or config.parallel))
+        threads = together and (config is None or config.parallel)
+        return finish(scheduler, together, threads, config is None or not config.deterministic)
     except Unhinted as unknown:
         reason = f"a layout depends on {unknown}, which only the run can tell"
         raise refuse("size", reason) from None

@@ -45,9 +45,11 @@ from npcompile.schedule.walk.result_memory import Results
 from npcompile.schedule.walk.scheduler import Scheduler
 
 
-def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program:
+def finish(s: Scheduler, together: bool = True, threads: bool = True, rounds: bool = True
+           ) -> Program:
     """The program of a finished walk; ``together``: kernels share loops; ``threads``: and
-    iterations of loops run side by side."""
+    iterations of loops run side by side; ``rounds``: products may round otherwise than a
+    library's."""
     graph, results = s.graph, Results(s)
     results.place(graph.result)
     seen = results.memories() | s.flagged
@@ -67,6 +69,7 @@ def finish(s: Scheduler, together: bool = True, threads: bool = True) -> Program
         local=_made(s.steps),
         together=together,
         threads=threads,
+        rounds=rounds,
     ))
     buffers = [memory.buffer for memory in s.memories if memory.buffer is not None]
     symbols = {

@@ -10,12 +10,13 @@ from npcompile.core.facts import Facts
 from npcompile.core.paths import import_path
 from npcompile.core.records import field, record
 from npcompile.core.sizes import Symbol
-from npcompile.program.ir import Buffer, Exit, For, If, Result, Statement, While
+from npcompile.program.ir import Buffer, Exit, For, If, Result, RoutineCall, Statement, While
 from npcompile.program.results import result_buffers
 from npcompile.schedule.memory.allocate import reads, touched
 
 if TYPE_CHECKING:
     from npcompile.schedule.fusion.row_blocks import Fusion
+    from npcompile.schedule.fusion.shared_matrices import SharedMatrices
     from npcompile.schedule.loops.extreme_unrolling import Extremes
     from npcompile.schedule.loops.parallel_loops import Independent
     from npcompile.schedule.loops.scalar_replacement import ScalarReplacement
@@ -34,7 +35,8 @@ class Draft:
     whose flags are needed among them, ``owned`` those that results take over.  ``handed`` is what
     Python gets at the end and at side exits that are tested.  ``carried`` are the buffers that
     iterations of each loop leave to the next ones, ``local`` those that an iteration makes.
-    ``together``: kernels may share loops; ``threads``: iterations may run side by side.
+    ``together``: kernels may share loops; ``threads``: iterations may run side by side;
+    ``rounds``: products may round otherwise than a library's.
     Passes add to ``buffers``, ``notes`` and ``smaller``, which maps buffers to their remainders.
     """
 
@@ -49,6 +51,7 @@ class Draft:
     local: dict[Symbol | Buffer, set[Buffer]]
     together: bool
     threads: bool
+    rounds: bool = True
     buffers: list[Buffer] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     smaller: dict[Buffer, Buffer] = field(default_factory=dict)
@@ -82,6 +85,13 @@ class Draft:
         self.buffers += buffers
         self.notes += notes
         self.smaller |= smaller or {}
+
+
+def _share_matrices(draft: Draft, transformer: type[SharedMatrices]) -> Body:
+    shared = transformer(draft.facts)
+    body = shared.block(draft.body)
+    draft.add(shared.made, shared.notes)
+    return body
 
 
 def _fuse(draft: Draft, transform: Callable[..., tuple[list[Statement], Fusion]]) -> Body:
@@ -158,6 +168,12 @@ def has_several(draft: Draft) -> bool:
     return shares_loops(draft) and (len(draft.body) > 1 or has_loops(draft))
 
 
+def has_products(draft: Draft) -> bool:
+    """Whether there may be several products whose rounding nobody knows."""
+    return has_several(draft) and draft.rounds and any(
+        isinstance(statement, (RoutineCall, For, While, If)) for statement in draft.body)
+
+
 def has_serial_loops(draft: Draft) -> bool:
     return shares_loops(draft) and has_loops(draft)
 
@@ -181,6 +197,8 @@ class ProgramPass:
 
 _FUSION, _LOOPS, _MEMORY = (f"npcompile.schedule.{room}." for room in ("fusion", "loops", "memory"))
 PASSES = (
+    ProgramPass("shared matrices", _share_matrices, _FUSION + "shared_matrices:SharedMatrices",
+                "products are statements of their own until here", has_products),
     ProgramPass("fusion", _fuse, _FUSION + "fuse:fuse", "the other passes look at whole kernels",
                 has_several),
     ProgramPass("vector loops", _vectorize_loops, _LOOPS + "vector_loops:Raised",

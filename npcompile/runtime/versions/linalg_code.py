@@ -13,6 +13,7 @@ from npcompile.core.errors import refuse
 from npcompile.core.locks import lock
 from npcompile.runtime.cache.disk import compiled
 from npcompile.runtime.memory import recycled
+from npcompile.runtime.threads import pool
 from npcompile.runtime.versions import small_matrices
 
 _lock = lock()
@@ -36,6 +37,11 @@ def _routines(module: str, machine: Target) -> Loaded:
         text = batches.text(routine, dtype, machine)
         imports = {**_routines(f"{routine}.{name}", machine).addresses,
                    **small_matrices.table(routine, dtype, machine).addresses()}
+    elif routine == "double":
+        from npcompile.backends.cpu.linalg import double_products
+
+        pool.ensure()
+        text = double_products.text(dtype, machine)
     elif routine in ("product", "own"):
         text = portable_products.text(dtype, machine, library if routine == "product" else None)
     elif library is None:

@@ -82,6 +82,8 @@ class Routines:
             f.run("npc.fp.save", control)
         if product:
             self.product(call)
+        elif routine.name == "double":
+            self.double(call)
         elif routine.name == "transform_rows":
             self.transform_rows(call)
         elif transform:
@@ -237,6 +239,16 @@ class Routines:
             self._each(rest, count, inside, one)
 
     # ------------------------------------------------------------------ products
+
+    def double(self, call: RoutineCall) -> None:
+        """Two products of a matrix by vectors, all in C order."""
+        f, sizes = self.f, SizeEmitter(self.slots)
+        matrix, *vectors = call.inputs
+        a = self.operand(sizes, matrix, "mn")
+        x, *others = [self.operand(sizes, view, "k").pointer for view in vectors]
+        t, y, sums = (self.slots.data(buffer) for buffer in call.outputs)
+        f.run(f"npc.double.{a.dtype.name}", *map(sizes, matrix.geometry.shape), a.pointer,
+              a.strides["m"], x, *(others or [t]), t, y, sums)
 
     def product(self, call: RoutineCall) -> None:
         """One product of vectors or matrices, inside loops over all other indices."""

@@ -1,0 +1,141 @@
+"""Two products of one matrix by vectors as LLVM text, for which its rows are read once.
+
+::
+
+    npc.double.T(m, n, A, ra, X, U, T, Y, Sums)      t = A x; y = u A
+
+The columns of ``A`` lie side by side; ``u`` may be ``t``.  Four rows at a time give their numbers
+of ``t`` and are added to ``y`` while they are near, and the next four are asked for meanwhile.
+Stretches of :data:`~npcompile.graph.routines.STRETCH` rows have sums of their own, which are added
+in their order: so the bits don't depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from npcompile.backends.cpu.linalg.matrix_products import Products
+from npcompile.backends.cpu.llvm.access import Lanes
+from npcompile.backends.cpu.llvm.scalar import Parts
+from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64
+from npcompile.backends.cpu.loader.compile import Target
+from npcompile.graph.routines import STRETCH
+
+TOGETHER = 4  # rows
+#: elements that are worth waking threads for
+MUCH = 1 << 17
+#: words of a frame, in the order of parameters
+FRAME = ("m", "n", "A", "ra", "X", "U", "T", "Sums")
+
+
+class DoubleProducts(Products):
+    """Writes the module of one dtype of real floats."""
+
+    def __init__(self, dtype: np.dtype, target: Target) -> None:
+        super().__init__(dtype, target, None)
+        self.fused, self.wide = True, 2
+        self.partial = self.lanes
+
+    def text(self) -> str:
+        self._stretches()
+        self._double()
+        return self.module.text()
+
+    # ------------------------------------------------------------------ rows
+
+    def _stretches(self) -> None:
+        """Some stretches of rows, whose sums lie one behind the other."""
+        f, p = self.function("stretches", "Frame begin end")
+        for k, name in enumerate(FRAME):
+            place = f.offset(p["Frame"], "i64", i64(k))
+            p[name] = f.load(place, "ptr" if name[0].isupper() else "i64")
+        numbers = self.numbers(f, self.lanes)
+        with f.loop(p["begin"], p["end"]) as stretch:
+            sums = self.at(f, p["Sums"], (stretch.index, p["n"]))
+            self._along(f, p["n"], lambda j, lanes: numbers.store(
+                numbers.zero, self.at(f, sums, (j, i64(1))), lanes))
+            first = f.binary("mul", stretch.index, i64(STRETCH))
+            last = f.intrinsic("smin", f.binary("add", first, i64(STRETCH)), p["m"])
+            whole = f.binary("and", f.binary("sub", last, first), i64(-TOGETHER))
+            whole = f.binary("add", first, whole)
+            for start, stop, count in ((first, whole, TOGETHER), (whole, last, 1)):
+                with f.loop(start, stop, count) as rows:
+                    self._rows_at(f, p, rows.index, count, sums)
+        f.do("ret void")
+
+    def _rows_at(self, f: LLVMFunction, p: dict[str, Value], row: Value, count: int, sums: Value
+                 ) -> None:
+        one, numbers, unit = self.numbers(f), self.numbers(f, self.lanes), i64(1)
+        places = [self.at(f, p["A"], (f.binary("add", row, i64(k)), p["ra"]))
+                  for k in range(count)]
+        for k, total in enumerate(self._run(f, p["n"], places, p["X"])):
+            one.store(total, self.at(f, p["T"], (f.binary("add", row, i64(k)), unit)), Lanes(1))
+        by = [numbers.one(self.at(f, p["U"], (f.binary("add", row, i64(k)), unit)))
+              for k in range(count)]
+        ahead = f.binary("mul", p["ra"], i64(count))
+
+        def added(j: Value, lanes: Lanes) -> None:
+            place = self.at(f, sums, (j, unit))
+            total = self._some(f, place, lanes)
+            for start, factor in zip(places, by):
+                here = self.at(f, start, (j, unit))
+                f.prefetch(self.at(f, here, (ahead, unit)), near=False)
+                total = numbers.madd(self._some(f, here, lanes), factor, total)
+            numbers.store(total, place, lanes)
+
+        self._along(f, p["n"], added)
+
+    def _some(self, f: LLVMFunction, place: Value, lanes: Lanes) -> Parts:
+        """A vector, with zeros in lanes that don't count."""
+        numbers = self.numbers(f, self.lanes)
+        if lanes.mask is None:
+            return numbers.load(place, i64(1), lanes)
+        return self._zeroed(f, numbers, place, i64(1), lanes)
+
+    def _along(self, f: LLVMFunction, n: Value, do: Callable[[Value, Lanes], None]) -> None:
+        """Whole vectors, then what is left of one."""
+        whole = f.binary("and", n, i64(-self.lanes))
+        with f.loop(i64(0), whole, self.lanes) as running:
+            do(running.index, Lanes(self.lanes))
+        with f.when(f.icmp("slt", whole, n)):
+            do(whole, self.tail(f, f.binary("sub", n, whole)))
+
+    # ------------------------------------------------------------------ all rows
+
+    def _double(self) -> None:
+        name = f"npc.double.{self.dtype.name}"
+        f, p = self.function(name, "m n A ra X U T Y Sums", internal=False)
+        f.module.declare("npc_pool_call", "void", ["ptr", "ptr", "i64", "i64", "i64", "i1"])
+        up = f.binary("sdiv", f.binary("add", p["m"], i64(STRETCH - 1)), i64(STRETCH))
+        count = f.intrinsic("smax", up, i64(1))
+        several, sums = f.icmp("slt", i64(1), count), p["Sums"]
+        p["Sums"] = f.select(several, sums, p["Y"])
+        frame = f.alloca("i64", len(FRAME))
+        for k, word in enumerate(FRAME):
+            f.store(p[word], f.offset(frame, "i64", i64(k)))
+        much = f.icmp("slt", i64(MUCH), f.binary("mul", p["m"], p["n"]))
+        f.run("npc_pool_call", Value("@stretches", "ptr"), frame, count, i64(1), i64(0), much)
+        with f.when(several):
+            self._joined(f, p["n"], count, sums, p["Y"])
+        f.do("ret void")
+
+    def _joined(self, f: LLVMFunction, n: Value, count: Value, sums: Value, target: Value) -> None:
+        """The sums of all stretches, added in their order."""
+        numbers = self.numbers(f, self.lanes)
+
+        def joined(j: Value, lanes: Lanes) -> None:
+            begin = self.at(f, sums, (j, i64(1)))
+            with f.loop(i64(1), count, 1, list(self._some(f, begin, lanes))) as running:
+                place = self.at(f, begin, (running.index, n))
+                running.next[:] = numbers.add(tuple(running.carried),
+                                              tuple(self._some(f, place, lanes)))
+            numbers.store(tuple(running.results), self.at(f, target, (j, i64(1))), lanes)
+
+        self._along(f, n, joined)
+
+
+def text(dtype: np.dtype, target: Target) -> str:
+    """The module of a dtype."""
+    return DoubleProducts(dtype, target).text()
