@@ -347,7 +347,7 @@ def _opaque(f: LLVMFunction, a: Value) -> Value:
     for longer than over all arithmetic, to no end.  What fills no register it may look through."""
     if a.lanes * SIZE[a.elem] < _LEAST:
         return a
-    return f.op(f'call {a.type} asm "", "=v,0"({a.typed})', a.elem, a.lanes)
+    return f.opaque(a)
 
 
 def interleaved_lanes(f: LLVMFunction, vectors: list[Value]) -> list[Value]:
