@@ -243,7 +243,7 @@ _OF_SCIPY = (
               lambda sp, spec, a: sp.eigvalsh(a, lower=spec == "L")),
 )
 #: rows of a matrix that a double product adds to the same sums
-STRETCH = 256
+BAND = 256
 
 
 def _double(spec: str, a: Any, x: Any, u: Any = None) -> tuple[Any, Any, float]:

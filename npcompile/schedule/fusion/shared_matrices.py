@@ -1,7 +1,7 @@
 """Two products of one matrix by vectors, one of which sums over rows and one over columns, become
 one routine that reads the matrix once.
 
-It rounds otherwise than a library: its sums are those of stretches of rows, whose errors are
+It rounds otherwise than a library: its sums are those of bands of rows, whose errors are
 smaller.
 """
 
@@ -11,7 +11,7 @@ from npcompile.core.facts import Facts
 from npcompile.core.records import record
 from npcompile.core.sizes import floordiv
 from npcompile.graph.ir import Extern, Geometry
-from npcompile.graph.routines import STRETCH, parse
+from npcompile.graph.routines import BAND, parse
 from npcompile.program.ir import Buffer, RoutineCall, Statement, View, with_blocks
 
 
@@ -83,7 +83,7 @@ class SharedMatrices:
             return None
         rows, columns = times.matrix.geometry.shape
         sums = Buffer(f"sums{len(self.made)}", "temp", t.dtype,
-                      (floordiv(rows + (STRETCH - 1), STRETCH), columns), (columns, 1))
+                      (floordiv(rows + (BAND - 1), BAND), columns), (columns, 1))
         self.made.append(sums)
         self.notes.append(f"{first.routine.name} and {second.routine.name} read "
                           f"{times.matrix.buffer.name} once")

@@ -6,7 +6,7 @@
 
 The columns of ``A`` lie side by side; ``u`` may be ``t``.  Four rows at a time give their numbers
 of ``t`` and are added to ``y`` while they are near, and the next four are asked for meanwhile.
-Stretches of :data:`~npcompile.graph.routines.STRETCH` rows have sums of their own, which are added
+Bands of :data:`~npcompile.graph.routines.BAND` rows have sums of their own, which are added
 in their order: so the bits don't depend on the number of threads.
 """
 
@@ -21,7 +21,7 @@ from npcompile.backends.cpu.llvm.access import Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64
 from npcompile.backends.cpu.loader.compile import Target
-from npcompile.graph.routines import STRETCH
+from npcompile.graph.routines import BAND
 
 TOGETHER = 4  # rows
 #: elements that are worth waking threads for
@@ -39,25 +39,25 @@ class DoubleProducts(Products):
         self.partial = self.lanes
 
     def text(self) -> str:
-        self._stretches()
+        self._bands()
         self._double()
         return self.module.text()
 
     # ------------------------------------------------------------------ rows
 
-    def _stretches(self) -> None:
-        """Some stretches of rows, whose sums lie one behind the other."""
-        f, p = self.function("stretches", "Frame begin end")
+    def _bands(self) -> None:
+        """Some bands of rows, whose sums lie one behind the other."""
+        f, p = self.function("bands", "Frame begin end")
         for k, name in enumerate(FRAME):
             place = f.offset(p["Frame"], "i64", i64(k))
             p[name] = f.load(place, "ptr" if name[0].isupper() else "i64")
         numbers = self.numbers(f, self.lanes)
-        with f.loop(p["begin"], p["end"]) as stretch:
-            sums = self.at(f, p["Sums"], (stretch.index, p["n"]))
+        with f.loop(p["begin"], p["end"]) as band:
+            sums = self.at(f, p["Sums"], (band.index, p["n"]))
             self._along(f, p["n"], lambda j, lanes: numbers.store(
                 numbers.zero, self.at(f, sums, (j, i64(1))), lanes))
-            first = f.binary("mul", stretch.index, i64(STRETCH))
-            last = f.intrinsic("smin", f.binary("add", first, i64(STRETCH)), p["m"])
+            first = f.binary("mul", band.index, i64(BAND))
+            last = f.intrinsic("smin", f.binary("add", first, i64(BAND)), p["m"])
             whole = f.binary("and", f.binary("sub", last, first), i64(-TOGETHER))
             whole = f.binary("add", first, whole)
             for start, stop, count in ((first, whole, TOGETHER), (whole, last, 1)):
@@ -108,7 +108,7 @@ class DoubleProducts(Products):
         name = f"npc.double.{self.dtype.name}"
         f, p = self.function(name, "m n A ra X U T Y Sums", internal=False)
         f.module.declare("npc_pool_call", "void", ["ptr", "ptr", "i64", "i64", "i64", "i1"])
-        up = f.binary("sdiv", f.binary("add", p["m"], i64(STRETCH - 1)), i64(STRETCH))
+        up = f.binary("sdiv", f.binary("add", p["m"], i64(BAND - 1)), i64(BAND))
         count = f.intrinsic("smax", up, i64(1))
         several, sums = f.icmp("slt", i64(1), count), p["Sums"]
         p["Sums"] = f.select(several, sums, p["Y"])
@@ -116,13 +116,13 @@ class DoubleProducts(Products):
         for k, word in enumerate(FRAME):
             f.store(p[word], f.offset(frame, "i64", i64(k)))
         much = f.icmp("slt", i64(MUCH), f.binary("mul", p["m"], p["n"]))
-        f.run("npc_pool_call", Value("@stretches", "ptr"), frame, count, i64(1), i64(0), much)
+        f.run("npc_pool_call", Value("@bands", "ptr"), frame, count, i64(1), i64(0), much)
         with f.when(several):
             self._joined(f, p["n"], count, sums, p["Y"])
         f.do("ret void")
 
     def _joined(self, f: LLVMFunction, n: Value, count: Value, sums: Value, target: Value) -> None:
-        """The sums of all stretches, added in their order."""
+        """The sums of all bands, added in their order."""
         numbers = self.numbers(f, self.lanes)
 
         def joined(j: Value, lanes: Lanes) -> None:
