@@ -193,8 +193,8 @@ def program(seed: int) -> Program:
     char = rng.choice(CHARS)
     calls = [arguments(rng, char) for _ in range(2)]
     error = 2e-3 if char in "fF" else 1e-8
-    return Program(Writer(seed).source, lambda call, space: [x.copy("K") for x in calls[call]], seed,
-                   space={"sl": scipy.linalg}, calls=2,
+    return Program(Writer(seed).source, lambda call, space: [x.copy("K") for x in calls[call]],
+                   seed, space={"sl": scipy.linalg}, calls=2,
                    policy={"warnings": "", "close": (error, error)})
 
 
