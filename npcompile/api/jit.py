@@ -31,7 +31,7 @@ from npcompile.core.errors import CompileError, Refusal
 from npcompile.core.paths import defer
 from npcompile.core.sections import again, inside, section
 from npcompile.core.surroundings import why
-from npcompile.core.unseen import unseen
+from npcompile.core.unseen import forget_frames, unseen
 from npcompile.runtime.unsafe.native_functions import FunctionBase, install
 
 if TYPE_CHECKING:
@@ -128,8 +128,13 @@ def _close() -> None:
 _METHODS = ("sum", "prod", "mean", "std", "var", "max", "min", "any", "all", "__repr__", "__str__")
 
 
+@unseen
 def _plainly(self: Jit[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    return self.__wrapped__(*args, **kwargs)
+    try:
+        return self.__wrapped__(*args, **kwargs)
+    except BaseException as error:
+        forget_frames(error)
+        raise
 
 
 def _weakly(function: Jit[..., Any]) -> Callable[[], None]:
@@ -223,15 +228,20 @@ class Jit(FunctionBase, Generic[P, R]):
 
     @unseen
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if inside() or (self._made is None and not _prepared(self)):
-            return self.__wrapped__(*args, **kwargs)
-        if self._unchained:
-            self.modes_changed()
-        dispatcher = self._made or self._dispatcher
-        given, wanted = len(args), len(dispatcher.parameters.positional)
-        if self._binder is None and (kwargs or given < wanted) and dispatcher.versions:
-            self._bind()
-        return cast(R, (dispatcher if self.config.check else dispatcher.call)(*args, **kwargs))
+        try:
+            if inside() or (self._made is None and not _prepared(self)):
+                return self.__wrapped__(*args, **kwargs)
+            if self._unchained:
+                self.modes_changed()
+            dispatcher = self._made or self._dispatcher
+            given, wanted = len(args), len(dispatcher.parameters.positional)
+            if self._binder is None and (kwargs or given < wanted) and dispatcher.versions:
+                self._bind()
+            called = dispatcher if self.config.check else dispatcher.call
+            return cast(R, called(*args, **kwargs))
+        except BaseException as error:
+            forget_frames(error)
+            raise
 
     @section
     def _bind(self) -> None:
@@ -363,7 +373,7 @@ class Disabled(Jit[P, R]):
     @unseen
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         self._calls += 1
-        return self.__wrapped__(*args, **kwargs)
+        return cast(R, _plainly(self, *args, **kwargs))
 
     def explain(self, /, *args: Any, **kwargs: Any) -> Explanation:
         """Says that the function runs in Python."""

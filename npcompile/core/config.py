@@ -86,6 +86,11 @@ def strict() -> bool:
     return _flag("NPCOMPILE_STRICT")
 
 
+def full_tracebacks() -> bool:
+    """``NPCOMPILE_FULL_TRACEBACKS=1``: tracebacks show npcompile's own frames, too."""
+    return _flag("NPCOMPILE_FULL_TRACEBACKS")
+
+
 def _deterministic() -> Deterministic:
     name = "NPCOMPILE_DETERMINISTIC"
     text = os.environ.get(name, "")
@@ -239,5 +244,6 @@ def from_environment(**given: Any) -> Config:
     known["static"] = _names(known.get("static", ()))
     capability()  # what has a wrong value is told now, not when the first function is compiled
     wanted_threads()
+    full_tracebacks()
     known["check"] = known.get("check", False) or _flag("NPCOMPILE_CHECK")
     return Config(**known)

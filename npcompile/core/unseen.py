@@ -1,10 +1,12 @@
-"""Functions of ours between a caller and the function that it calls, as `warnings` and `logging`
-see them: not at all."""
+"""Functions of ours between a caller and the function that it calls, as `warnings`, `logging` and
+readers of tracebacks see them: not at all."""
 
 from __future__ import annotations
 
 from types import CodeType, FunctionType
 from typing import TypeVar
+
+from npcompile.core.config import full_tracebacks
 
 _F = TypeVar("_F")
 #: what ``stacklevel=`` of :func:`warnings.warn` and of loggers does not count: frames of files with
@@ -42,3 +44,17 @@ def _renamed(code: CodeType) -> CodeType:
 def is_unseen(code: CodeType) -> bool:
     """Whether ``stacklevel`` does not count a frame of this code."""
     return code.co_filename.endswith(_SKIPPED)
+
+
+def forget_frames(error: BaseException) -> None:
+    """Takes the frames of unseen functions from the head of an exception's traceback.
+
+    An ``except`` clause that calls this and ends with a bare ``raise`` leaves no trace of its own
+    function: Python adds a frame where an exception arises or arrives, not where it is raised
+    again.  ``NPCOMPILE_FULL_TRACEBACKS=1`` keeps all frames.
+    """
+    trace = error.__traceback__
+    while trace is not None and is_unseen(trace.tb_frame.f_code):
+        trace = trace.tb_next
+    if not full_tracebacks():
+        error.__traceback__ = trace

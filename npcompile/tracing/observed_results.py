@@ -22,7 +22,7 @@ from npcompile.core.errors import Refusal, Refused, refuse
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.core.tuples import reads_as_tuple
-from npcompile.core.unseen import unseen
+from npcompile.core.unseen import forget_frames, unseen
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops import foreign
@@ -104,7 +104,11 @@ class Observer:
         key = (self.found.path, *kind.all((*bound, *args)), *kind.named(kwargs))
         before = [array.tobytes() for array in kind.arrays]
         drawn: Any = np.random.get_state()
-        result = self.function(*args, **kwargs)
+        try:
+            result = self.function(*args, **kwargs)
+        except BaseException as error:
+            forget_frames(error)
+            raise
         if len(_seen) < MOST:
             self.noted = True
             try:

@@ -12,6 +12,7 @@ import numpy as np
 
 from npcompile.core.lines import file_of
 from npcompile.core.records import record
+from npcompile.core.unseen import unseen
 
 if TYPE_CHECKING:
     from npcompile.runtime.entry.outline import Outline
@@ -57,6 +58,7 @@ def _unheard() -> bool:
     return False
 
 
+@unseen
 def report(traced: Outline, categories: list[str], function: FunctionType) -> None:
     """Warns, or raises, at the line of the operation that is suspected of each category."""
     state: dict[str, Any] = {**np.geterr()}

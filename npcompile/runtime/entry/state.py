@@ -22,7 +22,7 @@ from collections.abc import Callable
 from typing import Any
 
 from npcompile.core.records import record
-from npcompile.core.unseen import unseen
+from npcompile.core.unseen import forget_frames, unseen
 from npcompile.guards.binding import AccessStep
 from npcompile.guards.sources import Leaf
 from npcompile.runtime.entry.fp_messages import MessageTable
@@ -122,8 +122,12 @@ def spread(python: Callable[..., Any]) -> Callable[..., Any]:
 
     @unseen
     def call(function: Any, *words: int) -> Any:
-        args, kwargs = _arguments(*words)
-        return python(function, *args, **kwargs)
+        try:
+            args, kwargs = _arguments(*words)
+            return python(function, *args, **kwargs)
+        except BaseException as error:
+            forget_frames(error)
+            raise
 
     return call
 
@@ -131,8 +135,12 @@ def spread(python: Callable[..., Any]) -> Callable[..., Any]:
 def _spread_exit(exit: Callable[..., Any]) -> Callable[..., Any]:
     @unseen
     def call(function: Any, code: int, flags: int, what: Any, *words: int) -> Any:
-        args, kwargs = _arguments(*words)
-        return exit(function, code, flags, what, *args, **kwargs)
+        try:
+            args, kwargs = _arguments(*words)
+            return exit(function, code, flags, what, *args, **kwargs)
+        except BaseException as error:
+            forget_frames(error)
+            raise
 
     return call
 

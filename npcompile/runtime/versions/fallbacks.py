@@ -121,6 +121,7 @@ class Fallbacks:
             self.forwarder.withdraw()
 
 
+@unseen
 def complain(config: Config, text: str) -> None:
     """A call that is not deterministic raises, or warns at its place."""
     if config.warn_only or deterministic_mode()[1]:
