@@ -32,16 +32,23 @@ from npcompile.core.paths import defer
 from npcompile.core.sections import again, inside, section
 from npcompile.core.surroundings import why
 from npcompile.core.unseen import forget_frames, unseen
-from npcompile.runtime.unsafe.native_functions import FunctionBase, install
+from npcompile.runtime.unsafe.native_functions import (
+    FunctionBase,
+    install,
+    passes,
+    stands_for,
+)
 
 if TYPE_CHECKING:
     from npcompile.api import pickling
     from npcompile.api.decorator import Decorator, Options
     from npcompile.api.explain import Explanation
     from npcompile.api.lower import Lowered
+    from npcompile.runtime.unsafe import gates
     from npcompile.runtime.versions.dispatch import Dispatcher
 else:
     defer(globals(), "npcompile.api", "pickling")
+    defer(globals(), "npcompile.runtime.unsafe", "gates")
 
 
 P = ParamSpec("P")
@@ -194,12 +201,15 @@ class Jit(FunctionBase, Generic[P, R]):
     __builtins__ = _of_plain("__builtins__")
 
     #: what is in ``__dict__`` is handed on by ``functools.wraps`` and pickled
-    __slots__ = ("_binder", "_made", "_pickled", "_unchained", "config")
+    __slots__ = ("_binder", "_function", "_made", "_pickled", "_seen", "_unchained", "config")
 
     def __init__(self, function: Callable[P, R], config: Config) -> None:
         functools.update_wrapper(self, function)
         self.__wrapped__ = function
         self.config = config
+        self._function = function  # the gate reads it
+        stands_for(self, function)
+        self._seen: Callable[P, R] | None = None
         self._binder: Any = None
         self._made: Dispatcher | None = None
         self._pickled: pickling.Twins | None = None
@@ -220,8 +230,10 @@ class Jit(FunctionBase, Generic[P, R]):
 
     @section
     def _make(self) -> None:
+        from npcompile.runtime.entry.state import spread
         from npcompile.runtime.versions.dispatch import Dispatcher
 
+        gates.profile_with(spread(Jit.profiled))
         with _lock:
             if self._made is None:
                 self._made = Dispatcher.of(self._plain(), self.config, _weakly(self))
@@ -229,7 +241,10 @@ class Jit(FunctionBase, Generic[P, R]):
     @unseen
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            if inside() or (self._made is None and not _prepared(self)):
+            looked = 0 if inside() else gates.looked_at()
+            if looked == gates.CALLS and not passes(self):
+                return self.profiled(*args, **kwargs)
+            if looked == gates.LINES or inside() or (self._made is None and not _prepared(self)):
                 return self.__wrapped__(*args, **kwargs)
             if self._unchained:
                 self.modes_changed()
@@ -277,6 +292,15 @@ class Jit(FunctionBase, Generic[P, R]):
             else:
                 self._binder.install(first, last)
         self._unchained = False
+
+    @unseen
+    def profiled(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """A call that a profiler sees under the function's name."""
+        from npcompile.runtime.entry.profiled_calls import named
+
+        if self._seen is None:
+            self._seen = named(self, self._plain())
+        return self._seen(*args, **kwargs)
 
     def explain(self, /, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments: captured, left, fused, guarded.

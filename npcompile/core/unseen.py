@@ -57,4 +57,4 @@ def forget_frames(error: BaseException) -> None:
     while trace is not None and is_unseen(trace.tb_frame.f_code):
         trace = trace.tb_next
     if not full_tracebacks():
-        error.__traceback__ = trace
+        error.with_traceback(trace)

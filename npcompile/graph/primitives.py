@@ -11,11 +11,15 @@ float16 is stored only: arithmetic on it is done in float32 by explicit casts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from npcompile.core.records import record
+from npcompile.graph.types import Array, Scalar
+
+if TYPE_CHECKING:
+    from npcompile.graph.ir import Node
 
 
 @record
@@ -261,3 +265,14 @@ REDUCTIONS: dict[str, tuple[str, int | None]] = {
     "argmin": ("argmin", None),  # index of the first minimum; the first NaN wins
     "argmax": ("argmax", None),
 }
+
+
+def raises(node: Node) -> bool:
+    """Whether a node may raise flags by itself; Python's own numbers raise exceptions instead."""
+    type_ = node.type
+    if not isinstance(type_, (Array, Scalar)) or getattr(type_, "origin", "np") == "py":
+        return False
+    if node.op == "cast":
+        return node.args[0].dtype.kind in "fc"
+    primitive = PRIMITIVES.get(node.op)
+    return primitive is not None and bool(primitive.flags)

@@ -22,7 +22,7 @@ from npcompile.graph.ir import (
     Tree,
     ViewOf,
 )
-from npcompile.passes.flagged import raises
+from npcompile.graph.primitives import raises
 
 #: gets the builder, the old node and its new arguments; None: the node stays as it is
 Rule = Callable[[Builder, Node, tuple[Node, ...]], "Node | None"]

@@ -39,9 +39,9 @@ from npcompile.graph.ir import (
     integer,
     walk,
 )
+from npcompile.graph.primitives import raises
 from npcompile.graph.types import BOOL, INT, Array, Scalar, Tuple, Type
 from npcompile.passes.conditions import WRITTEN, holding
-from npcompile.passes.flagged import raises
 from npcompile.passes.ranges import narrow
 from npcompile.passes.rewrite import Rewriter
 from npcompile.passes.simplify import simplify

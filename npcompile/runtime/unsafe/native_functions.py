@@ -28,6 +28,9 @@ _POINTER = object.__basicsize__  # where an instance has its vectorcall pointer
 _WIDTH = ctypes.sizeof(ctypes.c_void_p)
 TABLE = _POINTER + _WIDTH  #: and where that to its binder's table
 FORWARD = TABLE + _WIDTH  #: and to its forwarder's
+_PLAIN = FORWARD + _WIDTH  # and to its plain function, if it has a gate
+_CHAIN = _PLAIN + _WIDTH  # and the address of its first entry, before which the gate stands
+_PASSING = _CHAIN + _WIDTH  # and a word that is 1 while a profiler's function calls
 _TP_CALL, _TP_DESCR_GET, _TP_MEMBERS = 50, 54, 72  # numbers of Include/typeslots.h
 _T_PYSSIZET, _READONLY = 19, 1
 
@@ -73,7 +76,7 @@ def _make_type() -> Any:
         _Slot(_TP_DESCR_GET, bind),
         _Slot(_TP_MEMBERS, ctypes.addressof(members)),
     )
-    size = FORWARD + _WIDTH
+    size = _PASSING + _WIDTH
     flags = _DEFAULT | _BASE_TYPE | _VECTORCALL | _METHOD
     spec = _Spec(b"npcompile.runtime.unsafe.native_functions._Native", size, 0, flags, slots)
     python.PyType_FromSpec.restype = ctypes.py_object
@@ -133,11 +136,36 @@ def install(function: FunctionBase, address: int) -> None:
         raise TypeError(f"{function!r} is no FunctionBase")
     if layout() is None:
         raise RuntimeError("this Python's objects have an unknown layout")
-    ctypes.c_void_p.from_address(id(function) + _POINTER).value = address
+    entrance = address
+    if address and _word(function, _PLAIN)[0]:
+        from npcompile.runtime.unsafe.gates import gate  # decorating does not need it
+
+        entrance = gate(_PLAIN, _CHAIN, _PASSING) or address
+    _word(function, _CHAIN)[0] = address
+    _word(function, _POINTER)[0] = entrance
 
 
 def installed(function: FunctionBase) -> int:
     """The address that calls go to; 0: ``__call__``."""
-    if layout() is None:
-        return 0
-    return ctypes.c_void_p.from_address(id(function) + _POINTER).value or 0
+    return 0 if layout() is None else _word(function, _CHAIN)[0]
+
+
+def stands_for(function: FunctionBase, plain: object) -> None:
+    """Lets debuggers and the like see the plain function, which ``function`` keeps alive."""
+    if layout() is not None:
+        _word(function, _PLAIN)[0] = id(plain)
+
+
+def let_pass(function: FunctionBase, passing: bool) -> None:
+    """Has the gate let calls pass that a profiler would see: its own function makes them."""
+    if layout() is not None:
+        _word(function, _PASSING)[0] = passing
+
+
+def passes(function: FunctionBase) -> bool:
+    """Whether a profiler's function calls."""
+    return layout() is None or bool(_word(function, _PASSING)[0])
+
+
+def _word(function: FunctionBase, place: int) -> Any:
+    return (ctypes.c_uint64 * 1).from_address(id(function) + place)

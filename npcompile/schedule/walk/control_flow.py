@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from npcompile.core.errors import refuse
 from npcompile.core.sizes import Poly
 from npcompile.graph.ir import WRITES, Get, Loop, Node, Region
+from npcompile.graph.primitives import raises
 from npcompile.graph.types import INT, Array
-from npcompile.passes.flagged import raises
 from npcompile.program.ir import SizeValue
 from npcompile.schedule.memory.memories import BufferView, Memory, in_turn, overlap
 from npcompile.schedule.walk.demand import carried, is_number, sources

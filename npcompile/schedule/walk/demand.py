@@ -8,8 +8,8 @@ from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from npcompile.graph.ir import WRITES, Geometry, Get, Graph, Node, Region, held, result_nodes
+from npcompile.graph.primitives import raises
 from npcompile.graph.types import Array, Scalar
-from npcompile.passes.flagged import raises
 
 END = 1 << 60
 #: costs of primitives in additions; what moves or converts bits is free

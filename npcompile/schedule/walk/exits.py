@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Check, Node, Resume, result_nodes, trees
-from npcompile.passes.flagged import raises
+from npcompile.graph.primitives import raises
 from npcompile.schedule.memory.memories import Memory
 from npcompile.schedule.walk.draft_statements import Leave
 from npcompile.schedule.walk.result_memory import Results

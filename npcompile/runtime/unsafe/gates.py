@@ -1,0 +1,270 @@
+"""The gate: machine code before all entries of a function, which sees who looks at the program.
+
+A debugger, a tool of coverage or a profiler of lines sees Python's instructions, which machine code
+has none of.  While one is at work the gate has the plain function run.  While a profiler of calls
+is at work, the gate has a Python function call the entries that has the function's name.  Nobody
+tells of a tool that begins in the middle of a program, so the gate looks at each call, which takes
+half a nanosecond::
+
+    gate(callable, ...) ::= tools of no kind     -> the entries
+                          | a profiler's own     -> the entries
+                          | a profiler alone     -> profiled(callable, args, nargsf, kwnames)
+                          | any other            -> the plain function
+
+CPython keeps what is at work in memory of its own: before 3.12 two functions in the state of a
+thread, from 3.12 on a byte for each event with a bit for each tool (PEP 669).  Where that lies is
+found by switching a tool on and off.
+"""
+
+from __future__ import annotations
+
+import _thread
+import ctypes
+import mmap
+import platform
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from npcompile.core.records import record
+from npcompile.runtime.unsafe.layout import supported
+from npcompile.runtime.unsafe.raw_memory import keep_for_ever, protect, symbol, word
+
+_PROFILERS = 0x44  # bits of a byte of tools: PROFILER_ID, and what `sys.setprofile` uses
+_PLACES = 512  # bytes of a thread's state, and of the runtime's, that are searched
+_EVENTS = 8  # the first ones; nobody sees instructions without one of them
+
+
+@record
+class _Places:
+    """Where it is told who looks: the address of the bytes of tools; or that of a pointer to a
+    thread's state, with the offsets of its two functions."""
+
+    address: int
+    trace: int = -1
+    profile: int = -1
+
+
+@cache
+def _places() -> Any:
+    if sys.platform != "linux" or platform.machine() != "x86_64" or not supported():
+        return None
+    return _tools() if sys.version_info >= (3, 12) else _functions()
+
+
+def _snapshot(address: int, size: int) -> bytes:
+    return ctypes.string_at(address, size)
+
+
+# ------------------------------------------------------------------ before 3.12
+
+
+def _functions() -> _Places | None:
+    """Found on a thread of its own, which no tool looks at."""
+    found: list[_Places | None] = []
+    over = _thread.allocate_lock()
+    over.acquire()
+    _thread.start_new_thread(_functions_here, (found, over))  # runs no hook of `threading`
+    with over:
+        return found[0] if found else None
+
+
+def _functions_here(found: list[_Places | None], over: Any) -> None:
+    try:
+        found.append(_searched())
+    finally:
+        over.release()
+
+
+def _searched() -> _Places | None:
+    state = _address("PyThreadState_Get")
+    trace = _changed(state, sys.settrace)
+    profile = _changed(state, sys.setprofile)
+    runtime = symbol(None, "_PyRuntime")
+    holds = state.to_bytes(8, "little")
+    memory = _snapshot(runtime, 2 * _PLACES)
+    # the last place is that of the current thread; one before it, of who had the GIL last
+    current = [k for k in range(0, len(memory), 8) if memory[k : k + 8] == holds]
+    if trace is None or profile is None or not current:
+        return None
+    return _Places(runtime + current[-1], trace, profile)
+
+
+def _changed(state: int, switch: Callable[[Any], None]) -> int | None:
+    """The place of the C function that a switch puts into a thread's state, beside its object."""
+    def look(frame: Any, event: str, argument: Any) -> None:
+        """Sees nothing."""
+
+    before = _snapshot(state, _PLACES)
+    switch(look)
+    during = _snapshot(state, _PLACES)
+    switch(None)
+    after = _snapshot(state, _PLACES)
+    none, thing = bytes(8), id(look).to_bytes(8, "little")
+    new = [k for k in range(0, _PLACES, 8)
+           if before[k : k + 8] == after[k : k + 8] == none != during[k : k + 8]]
+    functions = [k for k in new if during[k : k + 8] != thing]
+    return functions[0] if len(new) == 2 and len(functions) == 1 else None
+
+
+# ------------------------------------------------------------------ from 3.12 on
+
+
+def _tools() -> _Places | None:
+    """Found by events that change no instruction, and that no one hears of."""
+    monitoring: Any = vars(sys)["monitoring"]
+    free = [k for k in range(5, -1, -1) if monitoring.get_tool(k) is None]
+    if not free:
+        return None
+    tool, events = free[0], (monitoring.events.RAISE, monitoring.events.PY_UNWIND)
+    start = _address("PyInterpreterState_Get")
+    size = _readable(start) - start
+    monitoring.use_tool_id(tool, "npcompile")
+    try:
+        found = [_firsts(tool, event, start, size) for event in (*events, *events)]
+    finally:
+        monitoring.free_tool_id(tool)
+    firsts = [first for first in set.intersection(*found) if first % 8 == 0]
+    return _Places(start + firsts[0]) if len(firsts) == 1 else None
+
+
+def _firsts(tool: int, event: int, start: int, size: int) -> set[int]:
+    """Where the bytes of tools may begin: the byte of an event is among those that have the bit of
+    a tool while it wants the event."""
+    import numpy as np
+
+    monitoring: Any = vars(sys)["monitoring"]
+    before = np.frombuffer(_snapshot(start, size), np.uint8)
+    monitoring.set_events(tool, event)
+    during = np.frombuffer(_snapshot(start, size), np.uint8)
+    monitoring.set_events(tool, 0)
+    after = np.frombuffer(_snapshot(start, size), np.uint8)
+    bit = 1 << tool
+    same = (before == after) & (before & bit == 0) & (during == before | bit)
+    return {int(k) - event.bit_length() + 1 for k in np.flatnonzero(same)}
+
+
+def _readable(address: int) -> int:
+    """The end of the memory that can be read from an address on."""
+    end = 0
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            first, last = (int(part, 16) for part in line.split(None, 1)[0].split("-"))
+            if "r" in line.split()[1] and (first <= address < last or first == end):
+                end = last
+    return min(end, address + (1 << 19))
+
+
+def _address(name: str) -> int:
+    """The address that a function of CPython's without arguments returns."""
+    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p)
+    return int(prototype((name, ctypes.pythonapi))() or 0)
+
+
+# ------------------------------------------------------------------ who looks
+
+
+#: how a tool looks: at each line, or at calls alone
+LINES, CALLS = 2, 1
+
+
+def looked_at() -> int:
+    """How tools look at the program, at this thread if that is known: ``LINES``, ``CALLS`` or 0."""
+    if sys.gettrace() is not None:
+        return LINES
+    if sys.version_info < (3, 12):
+        return CALLS if sys.getprofile() is not None else 0
+    tools = word(_places().address) if _found else _tools_in_python()
+    if tools & ~_mask(_PROFILERS):
+        return LINES
+    return CALLS if tools else 0
+
+
+def _tools_in_python() -> int:
+    """What stands in the bytes of tools, without `sys.setprofile`'s."""
+    monitoring: Any = vars(sys)["monitoring"]
+    found = 0
+    for tool in range(6):
+        if monitoring.get_tool(tool) is not None:
+            events = monitoring.get_events(tool) & ((1 << _EVENTS) - 1)
+            found |= sum(1 << 8 * k + tool for k in range(_EVENTS) if events >> k & 1)
+    return found
+
+
+_found: list[int] = []  # the gate's address, once it is there
+#: what takes the calls that a profiler sees, and the word in which machine code finds it
+_profiled: list[Any] = []
+_target = (ctypes.c_uint64 * 1)()
+_FORMAT = 1024  # where in the page the format of its arguments is
+
+
+def profile_with(python: Callable[..., Any]) -> None:
+    """While a profiler is at work, ``python(callable, args, nargsf, kwnames)`` takes calls."""
+    if not _profiled:
+        _profiled.append(python)
+        _target[0] = id(python)
+
+
+def _mask(byte: int) -> int:
+    return int.from_bytes(bytes([byte] * _EVENTS), "little")
+
+
+@cache
+def gate(plain: int, chain: int, passing: int) -> int:
+    """The address of the gate; 0: there is none.
+
+    Parameters
+    ----------
+    plain, chain, passing
+        The places in an object of the plain function, of the address of its first entry, and of a
+        word that is 1 while the profiler's function calls.
+    """
+    places = _places()
+    if places is None or not _profiled:
+        return 0
+    size, rights = mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE
+    memory = mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, rights)
+    held = ctypes.c_char.from_buffer(memory)
+    start = ctypes.addressof(held)
+    code = _code(places, plain, chain, passing, start + _FORMAT)
+    memory[: len(code)] = code
+    memory[_FORMAT : _FORMAT + 5] = b"OKKK\0"
+    keep_for_ever((memory, held))
+    if not protect(start, size, mmap.PROT_READ | mmap.PROT_EXEC):
+        return 0
+    _found.append(start)
+    return start
+
+
+def _code(places: _Places, plain: int, chain: int, passing: int, format_: int) -> bytes:
+    """The gate for x86-64 and System V's convention: callable, args, nargsf and kwnames are in rdi,
+    rsi, rdx and rcx."""
+    onward = _op("ff67", chain)  # jmp [rdi + chain]
+    plainly = (
+        _op("488b7f", plain)  # mov rdi, [rdi + plain]
+        + _op("49bb", symbol(None, "PyObject_Vectorcall"), 8) + _op("41ffe3")  # jmp there
+    )
+    profiled = (
+        _op("4989c9 4989d0 4889f1 4889fa")  # mov r9, rcx; mov r8, rdx; mov rcx, rsi; mov rdx, rdi
+        + _op("48be", format_, 8)  # mov rsi, format
+        + _op("48bf", ctypes.addressof(_target), 8) + _op("488b3f 31c0")  # the target; no floats
+        + _op("49bb", symbol(None, "PyObject_CallFunction"), 8) + _op("41ffe3")
+    )
+    look = _op("48b8", places.address, 8) + _op("488b00")  # mov rax, [address]
+    if places.trace < 0:
+        look += _op("4885c0")  # test rax, rax
+        traced = _op("49bb", ~_mask(_PROFILERS) & (1 << 64) - 1, 8) + _op("4c85d8")
+    else:
+        look += _op("4c8b98", places.trace, 4) + _op("4c0b98", places.profile, 4)  # either
+        traced = _op("4883b8", places.trace, 4) + bytes(1)  # cmp qword [rax + trace], 0
+    return (
+        look + _op("75", len(onward)) + onward
+        + _op("837f", passing) + bytes(1) + _op("74", len(onward)) + onward
+        + traced + _op("74", len(plainly)) + plainly + profiled
+    )
+
+
+def _op(code: str, number: int | None = None, size: int = 1) -> bytes:
+    """An instruction, and the number in it."""
+    return bytes.fromhex(code) + (b"" if number is None else number.to_bytes(size, "little"))

@@ -1,0 +1,219 @@
+"""Debuggers, coverage and profilers see what they would see of the plain function."""
+
+from __future__ import annotations
+
+import cProfile
+import pstats
+import subprocess
+import sys
+import threading
+import trace
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from npcompile import jit
+from npcompile.runtime.unsafe import gates
+
+
+def scaled(x: Any, k: float = 2.0) -> Any:
+    y = x * k
+    return y + 1
+
+
+FIRST = scaled.__code__.co_firstlineno
+
+
+def warned(x: Any) -> Any:
+    names = {type(v).__name__ for v in x}
+    warnings.warn("a word", stacklevel=2)
+    return names
+
+
+@pytest.fixture
+def compiled() -> Callable[..., Any]:
+    made = jit(scaled)
+    for _ in range(3):
+        made(np.ones(4))
+    made(np.ones(4), k=3.0)
+    made(np.ones(4), k=3.0)
+    assert made.cache_info().compiled >= 1
+    return made
+
+
+def lines(call: Callable[[], Any]) -> list[int]:
+    """The lines of ``scaled`` that a trace function sees."""
+    seen: list[int] = []
+
+    def look(frame: Any, event: str, argument: Any) -> Any:
+        if frame.f_code is scaled.__code__ and event == "line":
+            seen.append(frame.f_lineno - FIRST)
+        return look
+
+    before = sys.gettrace()
+    sys.settrace(look)
+    try:
+        call()
+    finally:
+        sys.settrace(before)
+    return seen
+
+
+def test_a_trace_function_sees_lines(compiled: Any) -> None:
+    x = np.ones(4)
+    calls = compiled.cache_info()
+    assert lines(lambda: compiled(x)) == [1, 2]
+    assert lines(lambda: compiled(x, k=3.0)) == [1, 2]
+    assert compiled.cache_info() == calls
+    assert lines(lambda: np.testing.assert_array_equal(compiled(x), x * 2 + 1)) == [1, 2]
+    assert not gates.looked_at()
+
+
+def test_only_where_one_looks(compiled: Any) -> None:
+    """A trace function of another thread sees that thread's calls alone, before Python 3.12."""
+    begun, over = threading.Event(), threading.Event()
+
+    def other() -> None:
+        sys.settrace(lambda *_: None)
+        begun.set()
+        over.wait(10)
+        sys.settrace(None)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    begun.wait(10)
+    np.testing.assert_array_equal(compiled(np.ones(4)), np.full(4, 3.0))
+    assert bool(gates.looked_at()) == (sys.version_info >= (3, 12))
+    over.set()
+    thread.join()
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="PEP 669 came with Python 3.12")
+def test_sys_monitoring(compiled: Any) -> None:
+    tools: Any = sys.monitoring
+    seen: list[int] = []
+    tools.use_tool_id(tools.COVERAGE_ID, "test")
+    tools.register_callback(tools.COVERAGE_ID, tools.events.LINE, lambda code, line: (
+        seen.append(line - FIRST) if code is scaled.__code__ else None))
+    try:
+        tools.set_events(tools.COVERAGE_ID, tools.events.LINE)
+        compiled(np.ones(4))
+        jit(scaled)(np.ones(4))
+    finally:
+        tools.set_events(tools.COVERAGE_ID, 0)
+        tools.free_tool_id(tools.COVERAGE_ID)
+    assert seen == [1, 2, 1, 2]
+
+
+def test_a_counter_of_lines_begins_before_or_after_compiling(compiled: Any) -> None:
+    for function in (compiled, jit(scaled)):
+        counter = trace.Trace(count=True, trace=False)
+        counter.runfunc(function, np.ones(4))
+        counts = counter.results().counts
+        assert {line - FIRST for file, line in counts if file == __file__} == {1, 2}
+
+
+def test_a_debugger_stops_at_breakpoints(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text("""\
+import numpy as np
+from npcompile import jit
+@jit
+def scaled(x):
+    y = x * 2
+    return y + 1
+for k in range(3):
+    scaled(np.ones(3))
+print("done")
+""")
+    done = subprocess.run(
+        [sys.executable, "-m", "pdb", str(script)], capture_output=True, text=True, check=False,
+        input="b 6\nc\np y\nc\nc\ncl 1\nc\nq\n",
+    )
+    assert done.stdout.count("-> return y + 1") == 3 and "array([2., 2., 2.])" in done.stdout
+
+
+@pytest.fixture
+def profile() -> Iterator[cProfile.Profile]:
+    made = cProfile.Profile()
+    yield made
+    made.disable()
+
+
+def rows(profile: cProfile.Profile) -> dict[str, int]:
+    """How many calls each name has, in all."""
+    found: dict[str, int] = {}
+    for (_, _, name), (count, *_) in pstats.Stats(profile).stats.items():  # type: ignore[attr-defined]
+        found[name] = found.get(name, 0) + count
+    return found
+
+
+def test_profiles_name_the_function(compiled: Any, profile: cProfile.Profile) -> None:
+    x = np.ones(4)
+    before = compiled.cache_info()
+    profile.enable()
+    for _ in range(20):
+        compiled(x)
+        compiled(x, k=3.0)
+    profile.disable()
+    assert rows(profile)["scaled"] == 40
+    assert compiled.cache_info() == before
+    places = [key for key in pstats.Stats(profile).stats if key[2] == "scaled"]  # type: ignore[attr-defined]
+    assert places[0][1] == FIRST and __file__ in places[0][0]
+
+
+def test_warnings_and_tracebacks_under_a_profiler(profile: cProfile.Profile) -> None:
+    compiled: Any = jit(scaled)
+    told: Any = jit(warned)
+    for _ in range(50):
+        compiled(np.ones(4))
+        with warnings.catch_warnings(record=True):
+            told(np.ones(2))
+    profile.enable()
+    with pytest.raises(TypeError) as raised:
+        compiled("text")
+    with pytest.warns(UserWarning, match="a word") as caught:
+        told(np.ones(2))
+    profile.disable()
+    assert [str(entry.path) for entry in raised.traceback] == [__file__] * 2
+    assert caught[0].filename == __file__
+
+
+def test_calls_of_themselves_and_of_each_other(profile: cProfile.Profile) -> None:
+    @jit
+    def down(n: int) -> int:
+        return 0 if n == 0 else int(down(n - 1)) + 1
+
+    @jit
+    def above(n: int) -> int:
+        return int(down(n)) * 2
+
+    for _ in range(20):
+        above(5)
+    profile.enable()
+    assert above(5) == 10
+    profile.disable()
+    assert rows(profile)["above"] == 1
+    sys.settrace(lambda *_: None)
+    try:
+        assert above(5) == 10
+    finally:
+        sys.settrace(None)
+
+
+def test_where_the_places_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gates, "_places", lambda: None)
+    monkeypatch.setattr(gates, "_found", [])
+    gates.gate.cache_clear()
+    try:
+        made: Any = jit(scaled)
+        assert lines(lambda: made(np.ones(4))) == [1, 2]  # a tool that began before
+        for _ in range(3):
+            np.testing.assert_array_equal(made(np.ones(4)), np.full(4, 3.0))
+        assert made.cache_info().compiled == 1
+    finally:
+        gates.gate.cache_clear()
