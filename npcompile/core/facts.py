@@ -282,7 +282,7 @@ class Facts:
 
     def choose(self, op: str, a: Size, b: Size) -> bool:
         """Decide ``a op b``; where only the run can tell, an answer is supposed and checked: that
-        of sizes of some hundreds, each another."""
+        of sizes of some hundreds, each another, and of iterations in the middle of loops."""
         try:
             return self.ask(op, a, b)
         except Unhinted:
@@ -303,8 +303,12 @@ class Facts:
         return True
 
     def _typical(self, size: Size) -> int:
+        counted = not self.ranges.keys().isdisjoint(symbols(size))
+
         def value(s: Symbol) -> int:
-            if s.hint is not None:
+            if s in self.ranges:
+                return sum(evaluate(end, value) for end in self.ranges[s]) // 2
+            if s.hint is not None and not counted:  # a loop that is short now would have no middle
                 return s.hint
             return self._nominal.setdefault(s, 500 + 7 * len(self._nominal))
 

@@ -149,7 +149,7 @@ def reflect(a: Any, taus: Any) -> None:
             taus[j] = tau
             vector = a[j + 1 :, j].copy()
             row = a[j, j + 1 : stop] + vector.conj() @ a[j + 1 :, j + 1 : stop]
-            row *= tau.conjugate()
+            row = row * tau.conjugate()
             a[j, j + 1 : stop] -= row
             a[j + 1 :, j + 1 : stop] -= vector[:, np.newaxis] * row[np.newaxis]
         if stop < n:

@@ -176,6 +176,13 @@ def _truth(neutral: bool) -> Rule:
     return rule
 
 
+def _element(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
+    """An element of an array in which all are equal, as of the imaginary part of a real one."""
+    whole = args[0]
+    filled = whole.op == "full" and whole.args[0].type == node.type
+    return whole.args[0] if filled else None
+
+
 def _first(*rules: Rule) -> Rule:
     def rule(builder: Builder, node: Node, args: tuple[Node, ...]) -> Node | None:
         for candidate in rules:
@@ -192,6 +199,8 @@ _RULES: dict[str, Rule] = {
     "real": _part(0),
     "imag": _part(1),
     "where": _where,
+    "read": _element,
+    "gather": _element,
     "mul": _first(_unit(0, 1), _unit(1, 1), _twice),
     "div": _first(_unit(1, 1), _by_power_of_two),
     "sub": _unit(1, 0),

@@ -31,7 +31,7 @@ from npcompile.tracing.opcodes import handler_of
 
 if TYPE_CHECKING:
     from npcompile.tracing import joins, loops, selectors, trip_counts, unions
-    from npcompile.tracing.tracer import Reached, Tracer
+    from npcompile.tracing.tracer import Progress, Reached, Tracer
 else:
     defer(globals(), "npcompile.tracing", "joins", "loops", "selectors", "trip_counts", "unions")
 
@@ -70,15 +70,15 @@ def _one_of(
     rest = {other: state for other, state in exits.states.items() if other != target}
     own = (allowed & frame.code.dominated[target]) - set(rest)
     condition = selectors.selects(t, exits.selector, target)
-    counts = (t.writes, t.visible)
     stand(t, frame, target, exits.states[target])
-    taken = joins.Arm(target, frame.state, Successors({target: frame.state.copy()}), counts)
-    passed = joins.Arm(RETURN, frame.state, Successors(rest, exits.selector), counts)
-    _enter(t, frame, taken, own, counts)
+    way = t.way()
+    taken = joins.Arm(target, frame.state, Successors({target: frame.state.copy()}), way)
+    passed = joins.Arm(RETURN, frame.state, Successors(rest, exits.selector), way)
+    _enter(t, frame, taken, own, way)
     if not taken.exits.states:
         _check(t, condition, False, "an exception is raised")
         return passed.exits
-    t.reach(*taken.reached)
+    t.reach(taken.reached)
     return joins.join(t, frame, condition, taken, passed)
 
 
@@ -284,7 +284,7 @@ def negate(t: Tracer, condition: Node) -> Node:
 
 def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Successors:
     """Traces both ways to go on from here, and joins what they leave behind."""
-    origin, before = (t.writes, t.visible), t.mark()
+    origin, before = t.way(), t.mark()
     leaves(frame, {then[0], other[0]})
     arms = [
         joins.Arm(target, state, Successors({target: state.copy()}), origin)
@@ -300,7 +300,7 @@ def arms(t: Tracer, frame: Frame, condition: Node, then: Way, other: Way) -> Suc
         _enter(t, frame, arms[k], frame.allowed, origin)
         if not arms[k].exits.states:
             return _only(t, condition, arms[1 - k], k == 1, before)
-    t.reach(*(max(x) for x in zip(*(arm.reached for arm in arms))))
+    t.reach(*(arm.reached for arm in arms))
     return joins.join(t, frame, condition, *arms)
 
 
@@ -314,7 +314,7 @@ def leaves(frame: Frame, targets: set[int]) -> None:
 
 
 def _enter(
-    t: Tracer, frame: Frame, arm: joins.Arm, allowed: set[int], origin: tuple[int, int]
+    t: Tracer, frame: Frame, arm: joins.Arm, allowed: set[int], origin: Progress
 ) -> None:
     """Traces blocks of an arm into its region."""
     enter(t, frame, arm, origin, lambda exits: run(t, frame, exits, allowed))
@@ -324,18 +324,18 @@ def enter(
     t: Tracer,
     frame: Frame,
     arm: joins.Arm,
-    origin: tuple[int, int],
+    origin: Progress,
     go: Callable[[Successors], Successors],
 ) -> None:
     """Traces some of an arm into its region; all else stays as it was."""
     before, created = replace(frame), len(t.created)
-    t.reach(*arm.reached)
+    t.reach(arm.reached)
     with t.builder.inside(arm.region):
         arm.exits = go(arm.exits)
     arm.created.update(t.created[created:])
-    arm.reached = (t.writes, t.visible)
+    arm.reached = t.way()
     frame.back_to(before)
-    t.reach(*origin)
+    t.reach(origin)
     assert frame.instruction is not None
     t.builder.line = frame.instruction.line
 

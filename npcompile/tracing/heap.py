@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 #: whether lists got memory twice, the memory that they got, and the older names of memory
-Listed = tuple[bool, "set[Storage]", "dict[Storage, set[Storage]]"]
+Listed = tuple[bool, "frozenset[Storage]", "set[Storage]", "dict[Storage, set[Storage]]"]
 
 
 class AliasAnalysis:
@@ -50,9 +50,9 @@ class AliasAnalysis:
     memory with copies.  The converse does not hold: memory has lost its first name when it gets
     another one.  An array without other references has no copy; its columns are the array.
 
-    Lists get memory at two places if two of its names are given to lists, or one is given in a loop
-    inside the one that made it.  Renamed memory is some of the *older* names that a loop or branch
-    joined.
+    Lists get memory at two places if two of its names are given to lists, or one is given twice on
+    one way through the program, or in a loop inside the one that made it.  Renamed memory is some
+    of the *older* names that a loop or branch joined.
     """
 
     def __init__(self, t: Tracer) -> None:
@@ -63,7 +63,8 @@ class AliasAnalysis:
         # copies
         self._copied: set[Storage] = set()  # memory that columns have a copy of
         self._apart = False  # whether any of it is a view's or the caller's, and has escaped so
-        self._listed: set[Storage] = set()  # memory of arrays that lists have got
+        self.listed: frozenset[Storage] = frozenset()  # that lists have got on the way here
+        self._listed: set[Storage] = set()  # and on any way
         self._older: dict[Storage, set[Storage]] = {}  # the names that renamed memory had before
         self._twice = False  # whether lists have got an array or list at two places
         self._read = False  # whether arrays were read from such lists, as copies
@@ -84,7 +85,8 @@ class AliasAnalysis:
 
     def copied(self, ref: ArrayRef) -> None:
         """A list gets a copy of an array."""
-        again = ref.storage in self._listed or self.t.homes.get(ref.storage) is not self.t.scope
+        again = ref.storage in self.listed or self.t.homes.get(ref.storage) is not self.t.scope
+        self.listed |= {ref.storage}
         self._listed.add(ref.storage)
         if again or self.is_item(ref) or self._listed_twice():
             self.shares()
@@ -121,13 +123,17 @@ class AliasAnalysis:
     def mark(self) -> Listed:
         """The memory that lists have got, for `back_to`."""
         older = {made: set(names) for made, names in self._older.items()}
-        return self._twice, set(self._listed), older
+        return self._twice, self.listed, set(self._listed), older
 
     def back_to(self, mark: Listed) -> None:
         """Goes back to a mark, as what was traced since is no part of the program."""
-        self._twice, listed, older = mark
+        self._twice, self.listed, listed, older = mark
         self._listed = set(listed)
         self._older = {made: set(names) for made, names in older.items()}
+
+    def goes_on(self, listed: Iterable[frozenset[Storage]]) -> None:
+        """Goes on where ways meet on which lists have got such memory."""
+        self.listed = frozenset().union(*listed)
 
     def stands_in(self, copy: Storage, storage: Storage) -> None:
         """A fresh copy takes the place of a view."""

@@ -46,7 +46,7 @@ from npcompile.tracing.heap import exclusive, reached
 from npcompile.tracing.selectors import recoded, same
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.tracer import Progress, Tracer
 
 OPTIONS = 5  #: of one value that depends on the path
 #: what may be computed on a path that Python does not take: it never raises, warns or leaves
@@ -59,7 +59,7 @@ _SPECULATIVE = frozenset({"const", "size"}) | {
 class Arm:
     """One way to go on from a branch: where it starts, and what tracing it left behind.
 
-    ``created`` are the cells and heap objects that it made, ``reached`` its counts of writes,
+    ``created`` are the cells and heap objects that it made, ``reached`` how far it has come,
     ``stand_ins`` what it yields in place of values that only the other arm has, ``stored`` and
     ``counts`` arrays and lengths that only it knows.
     """
@@ -67,7 +67,7 @@ class Arm:
     target: int
     state: State
     exits: Successors
-    reached: tuple[int, int]
+    reached: Progress
     region: Region = field(default_factory=Region)
     created: set[Storage | HeapObject | Object] = field(default_factory=set)
     stand_ins: dict[Node, Node] = field(default_factory=dict)

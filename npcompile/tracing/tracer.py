@@ -87,8 +87,10 @@ HANDLED = handlers  #: fill the table of opcodes, beside rare ones that are impo
 DEEPEST = 40  #: inlined calls within one another
 RECURSIONS = 256  #: and those of functions by themselves, in all
 _Made = TypeVar("_Made", Storage, HeapObject, Object)
-#: counts of writes, iterators that were run, the loop around
-Reached = tuple[int, int, "set[object]", "Scope | None"]
+#: how far the way has come, iterators that were run, the loop around
+Reached = tuple["Progress", "set[object]", "Scope | None"]
+#: counts of writes, the memory that lists have got
+Progress = tuple[int, int, "frozenset[Storage]"]
 
 
 class Tracer:
@@ -362,17 +364,25 @@ class Tracer:
         return made
 
     def mark(self) -> Reached:
-        """The counts of writes, the iterators that were run and the loop around, for `back_to`."""
-        return self.writes, self.visible, set(self.consumed), self.scope
+        """How far the way has come, the iterators that were run and the loop around, for
+        `back_to`."""
+        return self.way(), set(self.consumed), self.scope
 
     def back_to(self, mark: Reached) -> None:
         """Goes back to a mark, to try another way."""
-        self.writes, self.visible, consumed, self.scope = mark
+        way, consumed, self.scope = mark
         self.consumed = set(consumed)
+        self.reach(way)
 
-    def reach(self, writes: int, visible: int) -> None:
-        """Goes on from where so many versions were written, of which the caller can see some."""
-        self.writes, self.visible = writes, visible
+    def way(self) -> Progress:
+        """How far the way to the instruction at hand has come, for `reach`."""
+        return self.writes, self.visible, self.aliases.listed
+
+    def reach(self, *ways: Progress) -> None:
+        """Goes on from where a way has come, or from where several meet."""
+        writes, visible, listed = zip(*ways)
+        self.writes, self.visible = max(writes), max(visible)
+        self.aliases.goes_on(listed)
 
     def sees_union(self) -> None:
         """Notes that a value depends on the path that was taken."""

@@ -197,18 +197,18 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
     """Executes an instruction for both options as one, if they do the same."""
     builder, before, made = t.builder, loops.Checkpoint(t, frame), len(t.created)
     stack, first = frame.stack, len(builder.region.nodes)
-    counts, expected = (t.writes, t.visible), builder.expected
+    way, expected = t.way(), builder.expected
     again = None if expected is None else list(expected)
 
     def run(state: State) -> Arm:
-        t.reach(*counts)
+        t.reach(way)
         created = len(t.created)
         frame.state = state.copy()
         if control.instruct(t, frame, i, stack) is not None:
             raise Diverged
         if t.effects.pending.keys() != before.pending.keys():  # a cell that the other has not
             raise Diverged
-        arm = Arm(NEXT, frame.state, Successors({NEXT: frame.state}), (t.writes, t.visible))
+        arm = Arm(NEXT, frame.state, Successors({NEXT: frame.state}), t.way())
         arm.created.update(t.created[created:])
         return arm
 
@@ -247,7 +247,7 @@ def _arms(
 ) -> Successors | None:
     """Executes an instruction for both options, each in a region of its own."""
     t.parted += 1
-    origin, before = (t.writes, t.visible), t.mark()
+    origin, before = t.way(), t.mark()
     arms = [Arm(NEXT, state, Successors({NEXT: state.copy()}), origin) for state in states]
     for k, arm in enumerate(arms):
         control.enter(
@@ -261,7 +261,7 @@ def _arms(
     targets = {target for arm in arms for target in arm.exits.states}
     if NEXT not in targets:
         control.leaves(frame, targets)
-    t.reach(*(max(x) for x in zip(*(arm.reached for arm in arms))))
+    t.reach(*(arm.reached for arm in arms))
     exits = joins.join(t, frame, condition, *arms)
     if list(exits.states) != [NEXT]:
         assert NEXT not in exits.states

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npcompile import CompileError, DeterminismError, jit
+from npcompile import CompileError, DeterminismError, deterministic, jit
 from tests.linalg.portable_page import numbers
 
 
@@ -54,15 +54,16 @@ def test_a_batch_has_the_bits_of_its_matrices() -> None:
 
 
 def test_squares_that_underflow() -> None:
-    """Numbers whose squares are 0 are not 0: pivots are found, and reflections are NumPy's."""
+    """Numbers whose squares are 0 are not 0: pivots are found, and reflections raise."""
     a = np.array([[0, 1e200 + 1j], [1e-200j, 1]])
     compiled = jit(lambda a: np.linalg.det(a), deterministic="portable")
     assert abs(compiled(a) - np.linalg.det(a)) < 1e-14
     b = numbers("d", 3, 3)
     factors = jit(lambda a: np.linalg.qr(a), deterministic="portable")
-    for scale in (1.0, 1e-200):
-        for ours, theirs in zip(factors(b * scale), np.linalg.qr(b * scale)):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-10)
+    for ours, theirs in zip(factors(b), np.linalg.qr(b)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10)
+    with pytest.raises(DeterminismError, match="runs in Python"):
+        factors(b * 1e-200)
     q, r = factors(np.zeros((3, 2)))
     assert np.array_equal(q, np.eye(3, 2)) and not r.any()
 
@@ -159,6 +160,41 @@ def test_what_has_no_portable_way_raises_by_name() -> None:
     large = portable(lambda a: LINALG.eigvalsh(a))
     with pytest.raises((DeterminismError, CompileError)):
         large(np.eye(33))
+
+
+def test_what_gives_up_while_it_runs_raises_by_line() -> None:
+    def values(a):
+        return LINALG.svd(a * 1.0, compute_uv=False)
+
+    compiled = portable(values)
+    assert np.allclose(compiled(np.diag([3.0, 2.0])), [3, 2])
+    for _ in range(2):
+        with pytest.raises(DeterminismError, match=r"values: runs in Python \(line"):
+            compiled(np.diag([3.0, 0.0]))
+    told = pytest.warns(UserWarning, match="values: runs in Python")
+    with deterministic("portable", warn_only=True), told:
+        assert np.allclose(compiled(np.diag([3.0, 0.0])), [3, 0])
+
+
+def test_python_may_raise_in_place_of_compiled_code() -> None:
+    def counted(a, k):
+        if k > 3:
+            raise ValueError(k)
+        return np.exp(a) * k
+
+    compiled = portable(counted)
+    assert compiled(np.zeros(3), 1).tolist() == [1, 1, 1]
+    with pytest.raises(ValueError, match="7"):
+        compiled(np.zeros(3), 7)
+
+
+@pytest.mark.parametrize("dtype", ["d", "D"])
+def test_reflections_of_all_sizes_are_compiled(dtype: str) -> None:
+    compiled = portable(lambda a: LINALG.qr(a, "complete"))
+    for shape in ((5, 5), (1, 1), (3, 5), (4, 1), (34, 34), (70, 68)):
+        a = numbers(dtype, *shape)
+        q, r = compiled(a)
+        assert np.allclose(q @ r, a)
 
 
 def test_singular_matrices_raise_what_numpy_raises() -> None:

@@ -197,6 +197,17 @@ def test_simplify(build: Build, left: list[str]) -> None:
     assert keeps_meaning(before, after, values("f8"))
 
 
+def test_elements_of_what_is_filled_are_its_number() -> None:
+    def second(b: Builder, x: Node) -> Node:
+        filled = b.emit("full", (b.const(np.float64(2.5)),), None, x.type)
+        return b.emit("read", (filled,), Geometry(1, (), ()), Scalar(FLOAT, "np"))
+
+    before = graph(second, "f8")
+    after = drop_dead(simplify(before))
+    assert ops(after) == []
+    assert keeps_meaning(before, after, values("f8"))
+
+
 def test_constants_fold_unless_they_raise_flags() -> None:
     def build(b: Builder, x: Node, zero: float) -> Node:
         number = b.map("div", [b.const(np.float64(1)), b.const(np.float64(zero))], FLOAT)

@@ -245,12 +245,51 @@ def each_once(y, n):
     return out, more
 
 
+def in_either_arm(y, n):
+    out, more = [], []
+    for k in range(n):
+        z = y + k
+        if z[0] > 2:
+            out.append(z)
+        elif z[1] > 2:
+            more.append(z)
+        else:
+            out.append(z)
+    return out, more
+
+
+def in_an_arm_and_after_it(y, n):
+    out, more = [], []
+    for k in range(n):
+        z = y + k
+        if z[0] > 2:
+            out.append(z)
+        more.append(z)
+    return out, more
+
+
+def in_an_arm_that_goes_on(y, n):
+    out, more = [], []
+    for k in range(n):
+        z = y + k
+        if z[0] > 2:
+            out.append(z)
+            if k == 3:
+                continue
+        else:
+            out.append(z)
+        if k % 2:
+            more.append(z)
+    return out, more
+
+
 @pytest.mark.parametrize("function", [
     in_two_lists, twice_in_one, in_each_turn, with_the_one_before, kept_in_some_turns,
-    before_and_in_the_loop, each_once,
+    before_and_in_the_loop, each_once, in_either_arm,
+    in_an_arm_and_after_it, in_an_arm_that_goes_on,
 ])
 def test_items_are_one_object_where_python_has_one(function) -> None:
-    compiled = jit(function, fullgraph=function is each_once)
+    compiled = jit(function, fullgraph=function in (each_once, in_either_arm))
     for n in (3, 1, 5):
         got, want = ([*out, *more] for out, more in (compiled(Y.copy(), n), function(Y.copy(), n)))
         np.testing.assert_array_equal(np.array(got), np.array(want))

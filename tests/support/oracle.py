@@ -43,6 +43,7 @@ SINGLE = (str, bytes, type(None), type(NotImplemented), range, slice, type(...),
 PLAIN = (int, float, complex, str, bytes, np.generic)
 SHARED = (int, np.bool_, *SINGLE)  # of which Python itself keeps one object for many
 CONTAINERS = (list, tuple, dict, set, frozenset, collections.deque, np.ndarray)
+LAYOUT = ("__weaklistoffset__", "__dictoffset__", "__vectorcalloffset__")  # addresses of a partial
 ITERATORS = tuple(
     type(iter(x)) for x in ([], (), range(0), "", "é", b"", {}, {}.items(), {}.values()))
 
@@ -207,7 +208,7 @@ class Portrait:
         before = len(self.facts)
         for name in dir(type(value)):
             slot = getattr(type(value), name, None)
-            if isinstance(slot, types.MemberDescriptorType):
+            if isinstance(slot, types.MemberDescriptorType) and name not in LAYOUT:
                 with contextlib.suppress(AttributeError):
                     self.add(f"{path}.{name}", slot.__get__(value))
         with contextlib.suppress(AttributeError, TypeError):

@@ -13,7 +13,7 @@ from npcompile.guards.sources import Roots
 from npcompile.runtime.entry import fp_warnings
 from npcompile.runtime.entry.executables import FLAGS, OVERLAP, Left
 from npcompile.runtime.versions import version_list
-from npcompile.runtime.versions.fallbacks import Fallbacks
+from npcompile.runtime.versions.fallbacks import Fallbacks, complain
 from npcompile.runtime.versions.policy import Policy
 from npcompile.runtime.versions.served import Served
 from npcompile.runtime.versions.version import Version
@@ -53,8 +53,10 @@ class Exits:
                 if wanted and (version.trace.written or middle or version.lasts()):
                     self._report(version, wanted)
                 elif wanted:  # nothing has happened yet
-                    found = self._rerun(version, left, args, kwargs)
-                    return left.result if left.number == FLAGS else found
+                    if left.number != FLAGS:
+                        return self._rerun(version, left, args, kwargs)
+                    self._again(version, left, args, kwargs)
+                    return left.result
                 if left.number == FLAGS:
                     return left.result
                 return self._go_on(version, left, way_out, args, kwargs)
@@ -66,10 +68,22 @@ class Exits:
 
     def _rerun(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:
         """Runs the function in Python from its start: no caller could see that it has begun."""
+        found = self._again(version, left, args, kwargs)
+        self._promise(version, left)
+        return found
+
+    def _again(self, version: Version, left: Left, args: tuple[Any, ...], kwargs: Any) -> Any:
         if left.exception is not None:
             raise left.exception
         self.count(version, left)
         return self.served.plain(*args, **kwargs)
+
+    def _promise(self, version: Version, left: Left) -> None:
+        """Complains where Python has computed what a deterministic mode promises: it may raise what
+        compiled code can't."""
+        if self.served.mode and not version.trace.exact:
+            why = self._reason(version, left)
+            complain(self.served.config, f"{self.served.name}: runs in Python ({why})")
 
     def _go_on(
         self, version: Version, left: Left, way_out: Exit, args: tuple[Any, ...], kwargs: Any
@@ -81,7 +95,9 @@ class Exits:
             return self.served.bind(args, kwargs) or {}
 
         if not way_out.graph_breaks:
-            return self._resume(left, way_out, bind)
+            found = self._resume(left, way_out, bind)
+            self._promise(version, left)
+            return found
         result = self.graph_break(version, left, way_out)
         price, exact = partial(self._price, version, bind), self.versions.exact and self.exact
         if self.regions is not None and self.regions.idled(exact, price):
@@ -120,13 +136,17 @@ class Exits:
 
     def count(self, version: Version, left: Left) -> None:
         """Notes why a version's code was left."""
-        why = left.reason
-        if left.number >= 0:
-            way_out = version.executable.program.resumes[left.number]
-            why = way_out.told(self.served.function.__code__.co_filename)
+        why = self._reason(version, left)
         version.exits[why] += 1
         logs.log("exits", lambda: f"{self.served.name}: {why}")
         self._policy.noted(version)
+
+    def _reason(self, version: Version, left: Left) -> str:
+        """Why a version's code was left, and in which line."""
+        if left.number < 0:
+            return left.reason
+        way_out = version.executable.program.resumes[left.number]
+        return way_out.told(self.served.function.__code__.co_filename)
 
     def _report(self, version: Version, wanted: list[str]) -> None:
         """Tells of floating-point exceptions of a run that can't be repeated."""
