@@ -61,6 +61,8 @@ _HOMES = {
     "prange": "core.parallel",
     "set_logs": "core.logs",
     "set_num_threads": "runtime.threads.pool",
+    "show_config": "api.system",
+    "show_runtime": "api.system",
     "use_deterministic_algorithms": "api.determinism",
     "vectorize": "api.vectorize",
 }

@@ -55,8 +55,52 @@ class Loader:
         sys.modules[module.__name__] = importlib.import_module(self.name)
 
 
+#: modules of ours that are imported right after one of another library's was
+COMPANIONS = {"threadpoolctl": "npcompile.runtime.threads.threadpools"}
+
+
+class CompanionFinder:
+    """Has modules of other libraries loaded together with ours; each once."""
+
+    def __init__(self) -> None:
+        self.left = dict(COMPANIONS)
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        companion = self.left.pop(name, None)
+        if companion is None:
+            return None
+        from importlib.util import find_spec, spec_from_file_location
+
+        spec = find_spec(name)
+        if spec is None or spec.origin is None:
+            return spec
+        loader: Any = CompanionLoader(spec.loader, companion)
+        return spec_from_file_location(name, spec.origin, loader=loader)
+
+
+class CompanionLoader:
+    """Loads a module as its own loader does, then one of ours."""
+
+    def __init__(self, loader: Any, companion: str) -> None:
+        self.loader, self.companion = loader, companion
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.loader, name)
+
+    def create_module(self, spec: Any) -> Any:
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        self.loader.exec_module(module)
+        importlib.import_module(self.companion)
+
+
 def install(package: str) -> None:
-    """Has the submodules of a package found."""
+    """Has the submodules of a package found, and the modules that go with other libraries'."""
     finders: list[Any] = sys.meta_path
     finders.insert(0, Finder(package, below=True))
+    finders.insert(0, CompanionFinder())
+    for name, companion in COMPANIONS.items():
+        if name in sys.modules:
+            importlib.import_module(companion)
     finders.append(Finder(package, below=False))

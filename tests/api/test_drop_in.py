@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
+import io
+import os
+import re
 import subprocess
 import sys
+import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -14,12 +20,15 @@ import pytest
 import npcompile as np
 import npcompile.fft
 import npcompile.linalg
+from benchmarks import programs
+from benchmarks.programs.compare import difference
+from benchmarks.programs.record import Program
 from npcompile.api.linear_algebra import FUNCTIONS
 
 #: packages of ours that NumPy has names of, too
 ROOMS = {"fft", "linalg", "core"}
 #: names of NumPy's that make something else here
-OTHERS = {"vectorize"}
+OTHERS = {"vectorize", "show_config", "show_runtime"}
 
 
 @pytest.mark.parametrize("name", sorted({*numpy.__all__} - ROOMS - OTHERS - {"__version__"}))
@@ -113,3 +122,100 @@ def test_nothing_heavy_is_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# ------------------------------------------------------------------ programs in which nothing but
+# the name of NumPy is replaced
+
+
+def renamed(topic: str) -> dict[str, Program]:
+    """The array programs of a module of the corpus, ``sed s/numpy/npcompile/``."""
+    source = (Path(programs.__file__).parent / f"{topic}.py").read_text()
+    source = re.sub(r"\bnumpy\b", "npcompile", source)
+    source = source.replace("from benchmarks.programs.record import program", "")
+    found = {}
+
+    def program(function: Any, *args: Any, **options: Any) -> None:
+        found[function.__name__] = Program(function, *args, **options)
+
+    exec(compile(source, topic, "exec"), {"program": program, "__name__": topic})
+    return {name: made for name, made in found.items() if not made.scalar}
+
+
+def test_programs_run_unchanged() -> None:
+    made = {name: one for topic in programs.TOPICS for name, one in renamed(topic).items()}
+    assert len(made) > 30
+    for name, ours in made.items():
+        theirs = programs.PROGRAMS[name]
+        outcomes = []
+        for one in (ours, theirs):
+            args = one.arguments(one.small)
+            with warnings.catch_warnings(action="ignore"):
+                outcomes.append((one.function(*args), [x for x in args if not callable(x)]))
+        assert not difference(outcomes[0], outcomes[1], False), name
+
+
+def test_array_api_names() -> None:
+    info = np.__array_namespace_info__()
+    assert info.default_dtypes()["real floating"] == numpy.float64
+    assert isinstance(info.capabilities(), dict) and info.default_device() == "cpu"
+    for name in ("acos", "atan2", "pow", "concat", "permute_dims", "matrix_transpose", "isdtype",
+                 "unstack", "cumulative_sum", "unique_counts", "bitwise_invert", "vecdot"):
+        assert callable(getattr(np, name))
+    x = np.asarray([0.0, 0.5, 1.0])
+    assert numpy.allclose(np.acos(x), numpy.arccos(x))
+    assert np.concat((x, x)).shape == (6,)
+    assert np.permute_dims(np.ones((2, 3)), (1, 0)).shape == (3, 2)
+
+
+# ------------------------------------------------------------------ what tells about itself
+
+
+def test_show_config() -> None:
+    ours: Any = np.show_config("dicts")
+    theirs: Any = numpy.show_config("dicts")
+    assert ours.pop("npcompile")["npcompile"] == npcompile.__version__ and ours == theirs
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        assert np.show_config() is None
+    assert "llvmlite" in told.getvalue() and "Build Dependencies" in told.getvalue()
+    with pytest.raises(AttributeError):
+        np.show_config("nonsense")  # type: ignore[call-overload]
+
+
+def test_show_runtime() -> None:
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        np.show_runtime()
+    assert "simd_extensions" in told.getvalue() and "'threads': " in told.getvalue()
+
+
+THREADPOOLCTL = """
+made = []
+
+class LibController:
+    def __init__(self):
+        self.version = self.get_version()
+
+def register(controller):
+    made.append(controller)
+"""
+
+
+@pytest.mark.parametrize("order", ["npcompile, threadpoolctl", "threadpoolctl, npcompile"])
+def test_threadpoolctl_sees_the_pool(order: str, tmp_path: Path) -> None:
+    (tmp_path / "threadpoolctl.py").write_text(THREADPOOLCTL)
+    code = f"""
+import {order}
+(kind,) = threadpoolctl.made
+pool = kind()
+before = pool.get_num_threads()
+pool.set_num_threads(1)
+assert pool.get_num_threads() == npcompile.get_num_threads() == 1
+pool.set_num_threads(before)
+assert npcompile.get_num_threads() == before
+print(pool.user_api, pool.version, pool.filename_prefixes)
+"""
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": path})
+    assert done.stderr == ""
+    assert done.stdout == f"npcompile {npcompile.__version__} ('_multiarray_umath',)\n"
