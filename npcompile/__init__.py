@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from npcompile.api.jit import Jit as Jit
     from npcompile.api.jit import jit as jit
+    from npcompile.api.profiler import profiler as profiler
     from npcompile.api.vectorize import guvectorize as guvectorize
     from npcompile.api.vectorize import (  # type: ignore[assignment]  # NumPy has one, too
         vectorize as vectorize,
@@ -58,6 +59,7 @@ _HOMES = {
     "get_num_threads": "runtime.threads.pool",
     "guvectorize": "api.vectorize",
     "jit": "api.jit",
+    "profiler": "api.profiler",
     "prange": "core.parallel",
     "set_logs": "core.logs",
     "set_num_threads": "runtime.threads.pool",

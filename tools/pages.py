@@ -42,7 +42,7 @@ ROOMS = (
     "backends/cpu/transforms", "backends/cpu/linalg", "backends/cpu/kernels", "backends/cpu/loops",
     "backends/cpu/parallel", "backends/cpu", "backends/reference", "backends/gpu", "runtime/cache",
     "runtime/entry", "runtime/memory", "runtime/random", "runtime/threads", "runtime/transforms",
-    "runtime/versions", "runtime/ufuncs", "runtime", "api", "demo",
+    "runtime/versions", "runtime/ufuncs", "runtime", "api", "demo", "commands",
 )
 
 

@@ -25,14 +25,12 @@ from npcompile.program.ir import (
     For,
     If,
     Kernel,
-    Load,
     Program,
     RoutineCall,
     SideExit,
-    Store,
     While,
 )
-from npcompile.program.memory import peak
+from npcompile.program.memory import moved, peak
 from npcompile.runtime.threads.pool import get_num_threads
 from npcompile.runtime.versions.dispatch import Dispatcher
 from npcompile.runtime.versions.version import Version
@@ -338,7 +336,7 @@ class _Source:
         kinds = ["running " * r.running + r.kind for r in kernel.reductions]
         what = f"{'+'.join(kinds)} over" if kinds else "over"
         operations = sum(type(v).__name__ == "Apply" for v in kernel.values)
-        count = f"{_count(operations, 'operation')}, {_moved(kernel)} bytes a point"
+        count = f"{_count(operations, 'operation')}, {moved(kernel)} bytes a point"
         lines = list(dict.fromkeys(statement_at(n, self.file) for n in sorted(set(kernel.lines))))
         if len(lines) > SHOWN:
             lines[SHOWN - 1 :] = [f"... {len(lines) - SHOWN + 1} more statements"]
@@ -351,15 +349,3 @@ class _Source:
         unknown = sorted(s.name for s in symbols(extent) if s.hint is None)
         found = f" ({', '.join(unknown)}: only the run can tell)" if unknown else ""
         return _readable(repr(extent)) + found
-
-
-def _moved(kernel: Kernel) -> int:
-    """Bytes between memory and registers for each point of a kernel's space: each array that
-    varies over it counts once, read and written, neighbours being in the cache."""
-    loads = {v.buffer: v.dtype for v in kernel.values if isinstance(v, Load) and _varies(v)}
-    stores = {s.buffer: s.buffer.dtype for s in kernel.stores if _varies(s)}
-    return sum(dtype.itemsize for each in (loads, stores) for dtype in each.values())
-
-
-def _varies(place: Load | Store) -> bool:
-    return place.by is not None or any(c != 0 for c in place.at.coefficients)

@@ -29,6 +29,7 @@ from npcompile.core.aside import load
 from npcompile.core.config import Config, disabled, from_environment, modes, options
 from npcompile.core.errors import CompileError, Refusal
 from npcompile.core.paths import defer
+from npcompile.core.recording import recording
 from npcompile.core.sections import again, inside, section
 from npcompile.core.surroundings import why
 from npcompile.core.unseen import forget_frames, unseen
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from npcompile.api.decorator import Decorator, Options
     from npcompile.api.explain import Explanation
     from npcompile.api.lower import Lowered
+    from npcompile.api.profile import Profile
+    from npcompile.api.report import Report
     from npcompile.runtime.unsafe import gates
     from npcompile.runtime.versions.dispatch import Dispatcher
 else:
@@ -248,6 +251,9 @@ class Jit(FunctionBase, Generic[P, R]):
                 return self.__wrapped__(*args, **kwargs)
             if self._unchained:
                 self.modes_changed()
+            taker = recording.here()
+            if taker is not None:
+                return cast(R, taker(self, args, kwargs))
             dispatcher = self._made or self._dispatcher
             given, wanted = len(args), len(dispatcher.parameters.positional)
             if self._binder is None and (kwargs or given < wanted) and dispatcher.versions:
@@ -279,11 +285,12 @@ class Jit(FunctionBase, Generic[P, R]):
         self._unchained = True
         with dispatcher.lock:
             careful = bool(modes or self.config.deterministic)
-            chain = dispatcher.installable(careful)
+            chain = [] if recording.taker is not None else dispatcher.installable(careful)
             last = 0
             if dispatcher.left.forwarder is not None:
                 dispatcher.left.forwarder.withdraw()
-                last = dispatcher.left.forwarder.serve(self)
+                if recording.taker is None:
+                    last = dispatcher.left.forwarder.serve(self)
             first = self._binder.address if self._binder is not None and chain else last
             for version in reversed(chain):
                 first = version.precede(first)
@@ -317,6 +324,35 @@ class Jit(FunctionBase, Generic[P, R]):
         from npcompile.api.lower import lower
 
         return lower(self, self._dispatcher, args, kwargs)
+
+    def profile(self, /, *args: Any, **kwargs: Any) -> Profile:
+        """Where the time of a call goes: by line, kernel, library call and graph break.
+
+        The function is called several times, compiled and plain, each time on copies of the
+        arguments (``copy.deepcopy``) and with the same random numbers; other effects, as on globals
+        or files, happen each time.  Calls that are left to Python because it is faster are profiled
+        as compiled code; the plain function's time stands beside.  Printable, and a page in
+        notebooks; ``save(path)`` writes a page (``.html``) or a trace for Chrome and Perfetto
+        (``.json``).
+
+        Raises
+        ------
+        Exception
+            What the call raises.
+        """
+        from npcompile.api.profile import profile
+
+        return profile(self._dispatcher, args, kwargs)
+
+    def report(self, /, *args: Any, **kwargs: Any) -> Report:
+        """A page about a call: the source with its times and reasons, kernels, memory, and what
+        :meth:`explain` says.  It runs what :meth:`profile` runs.
+
+        ``str(report)`` is the page, ``save(path)`` writes it; notebooks show it.
+        """
+        from npcompile.api.report import report
+
+        return report(self._dispatcher, args, kwargs)
 
     def clear_cache(self) -> None:
         """Forgets all compiled versions of this process."""
@@ -407,6 +443,14 @@ class Disabled(Jit[P, R]):
         return Explanation(self.__qualname__, False, _OFF, history=history, compiled=False)
 
     def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
+        """Raises :class:`CompileError`: nothing is compiled."""
+        raise CompileError(f"{self.__qualname__}: {_OFF}")
+
+    def profile(self, /, *args: Any, **kwargs: Any) -> Profile:
+        """Raises :class:`CompileError`: nothing is compiled."""
+        raise CompileError(f"{self.__qualname__}: {_OFF}")
+
+    def report(self, /, *args: Any, **kwargs: Any) -> Report:
         """Raises :class:`CompileError`: nothing is compiled."""
         raise CompileError(f"{self.__qualname__}: {_OFF}")
 

@@ -58,6 +58,7 @@ class Config:
     cache: bool = True
     backend: Literal["cpu", "reference"] = "cpu"
     device: Literal["cpu", "cuda", "interpreter"] = "cpu"
+    recorder: Any = None  #: a :class:`~npcompile.core.recorder.Recorder` of times, no option of jit
 
     @property
     def capabilities(self) -> Capabilities:
@@ -217,7 +218,7 @@ def options() -> dict[str, Any]:
     """The options of :func:`npcompile.jit` and their defaults."""
     default = Config()
     return {name: getattr(default, name)
-            for name in field_names(default) or () if name != "warn_only"}
+            for name in field_names(default) or () if name not in ("warn_only", "recorder")}
 
 
 def from_environment(**given: Any) -> Config:

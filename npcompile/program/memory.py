@@ -1,4 +1,4 @@
-"""How much memory the arrays of a program take at most."""
+"""How much memory the arrays of a program take at most, and how much a kernel moves."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from npcompile.program.ir import (
     Free,
     If,
     Kernel,
+    Load,
     Program,
     SizeValue,
     Statement,
+    Store,
     While,
 )
 
@@ -33,6 +35,18 @@ def peak(program: Program, threads: int = 1) -> int:
     found = _Peak(threads)
     found.block(program.body)
     return found.most
+
+
+def moved(kernel: Kernel) -> int:
+    """Bytes between memory and registers for each point of a kernel's space: each array that
+    varies over it counts once, read and written, neighbours being in the cache."""
+    loads = {v.buffer: v.dtype for v in kernel.values if isinstance(v, Load) and _varies(v)}
+    stores = {s.buffer: s.buffer.dtype for s in kernel.stores if _varies(s)}
+    return sum(dtype.itemsize for each in (loads, stores) for dtype in each.values())
+
+
+def _varies(place: Load | Store) -> bool:
+    return place.by is not None or any(c != 0 for c in place.at.coefficients)
 
 
 class _Peak:

@@ -20,14 +20,20 @@ from npcompile.backends.target import Target
 if TYPE_CHECKING:
     from npcompile.backends.cpu.body import Emitted
     from npcompile.backends.cpu.llvm.frame import FrameLayout
+    from npcompile.core.recorder import Recorder
     from npcompile.program.ir import Program
 
 
 def emit(
     program: Program, frame: FrameLayout, target: Target, parallel: bool = False, own: bool = False,
-    releases: bool = False,
+    releases: bool = False, recorder: Recorder | None = None,
 ) -> Emitted:
-    """The text of a program: see :func:`npcompile.backends.cpu.body.emit`."""
+    """The text of a program: see :func:`npcompile.backends.cpu.body.emit`; with a ``recorder`` its
+    statements note their times."""
+    if recorder is not None:
+        from npcompile.backends.cpu import recorded_body  # few programs are profiled
+
+        return recorded_body.emit(program, frame, target, parallel, own, releases, recorder)
     from npcompile.backends.cpu import body
 
     return body.emit(program, frame, target, parallel, own, releases)

@@ -75,10 +75,10 @@ def emit(program: Program, frame: FrameLayout, target: Target, parallel: bool = 
     """The text of a program; ``parallel`` kernels are run by ``@npc_pool_call``; ``own``: products
     of matrices take nothing from a library; ``releases``: the caller holds the GIL, and other
     threads may have it where it is not needed."""
-    return _Body(program, frame, target, parallel, own, releases).emit()
+    return ProgramBody(program, frame, target, parallel, own, releases).emit()
 
 
-class _Body(Statements):
+class ProgramBody(Statements):
     def __init__(self, program: Program, frame: FrameLayout, target: Target, parallel: bool,
                  own: bool, releases: bool) -> None:
         self.module = LLVMModule()

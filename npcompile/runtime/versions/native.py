@@ -77,7 +77,7 @@ def native(
     # objects that are read where they lie stay as they are while this thread has the GIL
     releases = not any(isinstance(leaf.source, ObjectWords) for leaf in traced.leaves)
     parallel = config.parallel and pool.supported()
-    emitted = cpu.emit(program, frame, target, parallel, own, releases)
+    emitted = cpu.emit(program, frame, target, parallel, own, releases, config.recorder)
     repeats = (traced.repeatable, traced.ambiguous or traced.late)
     entry = emit_entry(wiring.signature, program, frame, *repeats, traced.silent)
     text = combine(emitted.text, entry)
@@ -159,6 +159,8 @@ def link(
         from npcompile.tensors.tensor_memory import lent
 
         imports["npc.lend"] = id(lent)
+    if config.recorder is not None:
+        imports["npc.record"] = config.recorder.address
     if linked.routines:
         from npcompile.runtime.versions import routine_code
 

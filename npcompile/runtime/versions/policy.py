@@ -256,6 +256,6 @@ class Policy:
     def _try(self, version: Version) -> None:
         """Finds out at the next calls whether Python is faster, if it has the same bits."""
         config = self._served.config
-        by_clock = version.trace.exact and not (config.fullgraph or config.check)
+        by_clock = version.trace.exact and not (config.fullgraph or config.check or config.recorder)
         if by_clock and self._served.start is None:
             version.try_out()
