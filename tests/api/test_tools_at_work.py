@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import gc
 import pstats
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 
 from npcompile import jit
+from npcompile.core import sections
 from npcompile.runtime.unsafe import gates
 
 
@@ -217,3 +219,45 @@ def test_where_the_places_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
         assert made.cache_info().compiled == 1
     finally:
         gates.gate.cache_clear()
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="the places are found without a thread")
+def test_callbacks_where_the_places_are_searched_run_the_plain_function() -> None:
+    """The search has a thread of its own, for which a thread with locks waits."""
+    here, elsewhere = threading.get_ident(), []
+    usual = gc.get_threshold()
+
+    def callback(phase: str, info: dict[str, Any]) -> None:
+        if threading.get_ident() != here:
+            elsewhere.append(sections.inside())
+
+    gc.callbacks.append(callback)
+    gc.set_threshold(1)
+    try:
+        sections.section(gates._functions)()
+    finally:
+        gc.set_threshold(*usual)
+        gc.callbacks.remove(callback)
+    assert elsewhere
+    assert all(elsewhere)
+
+
+def test_a_profile_function_calls_while_calls_for_profilers_are_imported() -> None:
+    """In a process of its own, which has not imported them."""
+    text = (
+        "import sys\n"
+        "import numpy as np\n"
+        "from npcompile import jit\n"
+        "made = jit(lambda x: x * 2 + 1)\n"
+        "for _ in range(3):\n"
+        "    made(np.ones(2))\n"
+        "def look(frame, event, argument):\n"
+        "    if frame.f_code.co_filename.endswith('profiled_calls.py'):\n"
+        "        found.append(made(np.ones(2)).tolist())\n"
+        "found = []\n"
+        "sys.setprofile(look)\n"
+        "last = made(np.ones(2))\n"
+        "sys.setprofile(None)\n"
+        "assert all(x == [3, 3] for x in [*found, last.tolist()]), found\n"
+    )
+    subprocess.run([sys.executable, "-c", text], check=True)

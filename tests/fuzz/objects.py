@@ -139,7 +139,7 @@ CHANGES = [
     "p = o", "p = Plain({v}, o.w)", "q = Slotted({v}, {w})", "q = o", "o.step = lambda x: x + 1",
     "vars(o).pop('step', 0)", "Plain.step = lambda self, x: x * self.v",
     "Plain.half = property(lambda self: 4)", "Sub.half = {v}", "Plain.__call__ = less",
-    "Plain.__getitem__ = lambda self, k: self.w[0]", "Sub.__len__ = lambda self: 7",
+    "Plain.__getitem__ = lambda self, k: self.w[-1 - k]", "Sub.__len__ = lambda self: 7",
     "Plain.pair = staticmethod(lambda a: (a, a))", "Plain.items = lambda self: iter(self.w)",
     "Plain.__add__ = lambda self, other: 9", "Plain.__eq__ = object.__eq__", "Plain.table = {w}",
     "o.parts = [{v}]", "o.parts = p.parts", "o.log = o.parts", "x = {w}", "x = o.w", "k = 2",

@@ -19,6 +19,7 @@ import signal
 import subprocess
 import sys
 import threading
+import traceback
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -254,6 +255,10 @@ class Run:
         lost = [e for e in self.raised.values() if id(e) not in self.found]
         if len(lost) > self.again:
             self.bad.append(f"{len(lost)} exceptions of {len(self.raised)} got lost")
+            for error in lost:  # the frames that it has passed
+                steps = traceback.extract_tb(error.__traceback__)
+                self.bad.append("  " + " < ".join(
+                    f"{Path(step.filename).stem}:{step.lineno} {step.name}" for step in steps))
         if sections.inside() or sections._open or gc.get_threshold() != THRESHOLDS:
             self.bad.append(f"left behind: {sections._open} {gc.get_threshold()}")
         for line in self.bad[:5]:
@@ -339,8 +344,8 @@ def child(seed: int, count: int) -> None:
     def unraisable(told: Any) -> None:
         run.note(told.exc_value)
         where = repr(told.object)
-        # a generator that is dropped is closed by code of its own
-        this = "fuzz.signals" in where or "fuzz/signals" in where
+        # a generator that is dropped is closed by code of its own, as is a module's lock
+        this = "fuzz.signals" in where or "fuzz/signals" in where or "_get_module_lock" in where
         if not this and not where.startswith("<generator object"):
             ours.append(f"{told.exc_value!r} ignored in {where}")
 

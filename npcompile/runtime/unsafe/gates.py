@@ -28,6 +28,7 @@ from functools import cache
 from typing import Any
 
 from npcompile.core.records import record
+from npcompile.core.sections import whole_section
 from npcompile.runtime.unsafe.layout import supported
 from npcompile.runtime.unsafe.raw_memory import keep_for_ever, protect, symbol, word
 
@@ -70,6 +71,7 @@ def _functions() -> _Places | None:
         return found[0] if found else None
 
 
+@whole_section  # a callback of the garbage collector may call compiled functions on this thread
 def _functions_here(found: list[_Places | None], over: Any) -> None:
     try:
         found.append(_searched())

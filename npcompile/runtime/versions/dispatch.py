@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
+from npcompile.core.aside import load
 from npcompile.core.config import Config, Deterministic
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.reported import reported
@@ -176,6 +177,8 @@ class Dispatcher:
 
     def _aligned(self, bound: Named, args: Args, kwargs: Named, mode: Deterministic) -> Any:
         """One call with arrays that are not aligned."""
+        if not load("npcompile.runtime.versions.aligned_copies"):
+            return self.served.plain(*args, **kwargs)
         from npcompile.runtime.versions.aligned_copies import AlignedCopies  # few calls are
 
         copied = AlignedCopies(bound)
