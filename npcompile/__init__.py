@@ -70,15 +70,6 @@ _HOMES = {
 }
 
 
-#: NumPy's ufuncs that are more accurate or faster here, or have the bits of compiled functions
-_UFUNCS = frozenset({
-    "abs", "absolute", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
-    "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh",
-    "exp", "exp2", "expm1", "float_power", "hypot", "log", "log10", "log1p", "log2",
-    "logaddexp", "logaddexp2", "pow", "power", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
-})
-
-
 submodules.install(__name__)
 
 
@@ -107,12 +98,13 @@ def _found(name: str) -> Any:
         return getattr(importlib.import_module(f"npcompile.{home}"), name)
     if name in ("fft", "special"):
         return importlib.import_module(f"npcompile.{name}")
-    if name in _UFUNCS:
-        import numpy
+    import numpy
 
-        own = getattr(numpy, name).__name__
-        return importlib.import_module("npcompile.api.namespaces").of_numpy(own)
-    return _of_numpy(name)
+    found = _of_numpy(name)
+    if isinstance(found, numpy.ufunc) and found.__name__ in (
+            importlib.import_module("npcompile.ops.index").EAGER):
+        return importlib.import_module("npcompile.api.namespaces").of_numpy(found.__name__)
+    return found
 
 
 def _of_numpy(name: str) -> Any:

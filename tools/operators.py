@@ -17,7 +17,8 @@ HEAD = '''"""Where each operator's record is defined, and the functions that it 
 
 Written by ``tools/operators.py`` from the definitions; do not edit.  A module is followed by the
 names without a function of their own, by those that stand for NumPy's function of that name (after
-``numpy:``), and by a line for each other name with its functions' paths.
+``numpy:``, or ``eager:`` where npcompile's namespace has a ufunc of it), and by a line for each
+other name with its functions' paths.
 """
 
 INDEX = """
@@ -27,6 +28,8 @@ TAIL = '''"""
 #: the module of each name, and the name of each function's path
 MODULES: dict[str, str] = {}
 ALIASES: dict[str, str] = {}
+#: the names of the ufuncs in npcompile's namespace
+EAGER: set[str] = set()
 
 
 def _read() -> None:
@@ -35,8 +38,9 @@ def _read() -> None:
         words = line.split()
         if line.startswith("npcompile."):
             module, *names = words
-        elif words[0] == "numpy:":
+        elif words[0] in ("numpy:", "eager:"):
             names = words[1:]
+            EAGER.update(names if words[0] == "eager:" else ())
             ALIASES.update({f"numpy:{name}": name for name in names})
         else:
             names = words[:1]
@@ -80,7 +84,9 @@ def _lines(module: str, ops: list[Any]) -> str:
     plain = [op for op in ops if op.aliases == (f"numpy:{op.name}",)]
     parts = _wrapped([op for op in ops if not op.aliases], 96 - len(module))
     lines = [f"{module} {part}".rstrip() for part in parts or [""]]
-    lines += [f"  numpy: {part}" for part in _wrapped(plain, 88)]
+    for eager, label in ((False, "numpy"), (True, "eager")):
+        chosen = [op for op in plain if op.eager is eager]
+        lines += [f"  {label}: {part}" for part in _wrapped(chosen, 88)]
     lines += [f"  {op.name} {' '.join(op.aliases)}" for op in ops
               if op.aliases and op not in plain]
     return "".join(f"{line}\n" for line in lines)

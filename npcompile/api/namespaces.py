@@ -8,16 +8,15 @@ from typing import Any
 
 import numpy as np
 
-import npcompile.special.elementary_records
 from npcompile.api.ufuncs import ufunc
+from npcompile.ops.index import EAGER
 from npcompile.ops.record import OPERATORS, Op
 
 
 @cache
 def elementary() -> dict[str, Op]:
     """Records whose loops are programs of our own, by NumPy's name."""
-    programs = npcompile.special.elementary_records.UFUNCS
-    return {name: OPERATORS[name] for name in programs}
+    return {name: OPERATORS[name] for name in EAGER}
 
 
 @cache

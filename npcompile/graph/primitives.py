@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 @record
 class Primitive:
     """``meaning`` takes NumPy arrays or scalars; ``flags`` are the floating-point exceptions that
-    the machine instruction may raise as NumPy would: d(ivide) o(verflow) u(nderflow) i(nvalid)."""
+    the machine instruction may raise as NumPy would: d(ivide) o(verflow) u(nderflow) i(nvalid).
+    ``fresh``: where a program computes it of numbers, it gets a new object each time."""
 
     name: str
     signature: str
     meaning: Callable[..., Any]
     doc: str
     flags: str = ""
+    fresh: bool = False
 
 
 def _fma(a: Any, b: Any, c: Any) -> Any:
@@ -198,14 +200,14 @@ def _overflows(name: str) -> Callable[[Any, Any], Any]:
     ) else np.bool_(one(a, b))
 
 
-_ROWS: list[tuple[str, str, Callable[..., Any], str, str]] = [
-    ("add", "nn->n", np.add, "sum; integers wrap", "oi"),
-    ("sub", "nn->n", np.subtract, "difference; integers wrap", "oi"),
-    ("mul", "nn->n", np.multiply, "product; integers wrap", "oui"),
-    ("div", "ff->f", np.divide, "correctly rounded quotient", "doui"),
-    ("neg", "n->n", np.negative, "negation; integers wrap", ""),
+_ROWS: list[tuple[Any, ...]] = [
+    ("add", "nn->n", np.add, "sum; integers wrap", "oi", True),
+    ("sub", "nn->n", np.subtract, "difference; integers wrap", "oi", True),
+    ("mul", "nn->n", np.multiply, "product; integers wrap", "oui", True),
+    ("div", "ff->f", np.divide, "correctly rounded quotient", "doui", True),
+    ("neg", "n->n", np.negative, "negation; integers wrap", "", True),
     ("abs", "n->n", np.absolute, "magnitude; MIN wraps", ""),
-    ("sqrt", "f->f", np.sqrt, "correctly rounded square root", "i"),
+    ("sqrt", "f->f", np.sqrt, "correctly rounded square root", "i", True),
     ("fma", "fff->f", _fma, "a*b + c, rounded once", "oui"),
     ("floor", "f->f", np.floor, "largest integer not above", ""),
     ("ceil", "f->f", np.ceil, "smallest integer not below", ""),
@@ -247,8 +249,8 @@ _ROWS: list[tuple[str, str, Callable[..., Any], str, str]] = [
 ]
 
 PRIMITIVES: dict[str, Primitive] = {
-    name: Primitive(name, signature, meaning, doc, flags)
-    for name, signature, meaning, doc, flags in _ROWS
+    name: Primitive(name, signature, meaning, doc, flags, *fresh)
+    for name, signature, meaning, doc, flags, *fresh in _ROWS
 }
 
 #: kinds of reduction: the binary operation and its identity (None: the first element)

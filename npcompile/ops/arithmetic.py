@@ -81,20 +81,20 @@ def _no_reversed_singles(ctx: Context, nodes: tuple[Node, ...]) -> None:
 ufunc("add", loops("xx->x", "?" + NUMBERS),
       by_kind(b=lambda x, y: x | y, iuf=lambda x, y: x + y, c="cadd"),
       errors=Errors("oi"), of_scalars=True,
-      doc="The sum.")
+      doc="The sum.", fresh=True)
 ufunc("subtract", loops("xx->x", NUMBERS),
       by_kind(iuf=lambda x, y: x - y, c="csub"), errors=Errors("oi"), of_scalars=True,
-      doc="The difference.")
+      doc="The difference.", fresh=True)
 ufunc("multiply", loops("xx->x", "?" + NUMBERS),
       by_kind(b=lambda x, y: x & y, iuf=lambda x, y: x * y, c="cmul"),
       data=Ufunc(prepare=_no_reversed_singles), errors=Errors("oui"), of_scalars=True,
-      doc="The product.")
+      doc="The product.", fresh=True)
 ufunc("divide", loops("xx->x", FLOATS + COMPLEX),
       by_kind(f=lambda x, y: x / y, c="cdiv"),
       errors=Errors("douI", integers="doui"), of_scalars=True,
-      doc="The quotient, correctly rounded.")
+      doc="The quotient, correctly rounded.", fresh=True)
 ufunc("negative", loops("x->x", NUMBERS), by_kind(iuf=lambda x: -x, c="cneg"), errors=SILENT,
-      doc="-x")
+      doc="-x", fresh=True)
 ufunc("positive", loops("x->x", NUMBERS), lambda x: x, errors=SILENT, doc="A copy.")
 ufunc("square", loops("x->x", NUMBERS),
       by_kind(iuf=lambda x: x * x, c="csquare"),
@@ -117,7 +117,7 @@ def elsewhere(name: str) -> Program:
 
 ufunc("sqrt", loops("x->x", FLOATS + COMPLEX), by_kind(f=sqrt, c=elsewhere("sqrt.complex")),
       ulp=dict.fromkeys(COMPLEX, 2.0), errors=Errors("I", "ui"),
-      doc="The square root; of reals correctly rounded.")
+      doc="The square root; of reals correctly rounded.", fresh=True, eager=True)
 
 
 # ------------------------------------------------------------------ // %
@@ -193,7 +193,7 @@ def _needs_hypot(ctx: Context, nodes: tuple[Node, ...]) -> None:
 ufunc("absolute", loops("x->x", "?" + REAL) + " F->f D->d",
       by_kind(bu=lambda x: x, i=abs, f=abs, c=lambda z: hypot(*complexes.parts(z))),
       data=Ufunc(prepare=_needs_hypot), ulp={"f": 1.0, "d": 1.0}, errors=Errors(complexes="ou"),
-      doc="The magnitude.")
+      doc="The magnitude.", eager=True)
 ufunc("fabs", loops("x->x", FLOATS), abs, errors=SILENT, doc="The magnitude, as a float.")
 
 
@@ -219,7 +219,7 @@ ufunc("sign", loops("x->x", NUMBERS),
       by_kind(u=lambda x: where(x > 0, const(1, x), 0), f=_sign, c=_complex_sign,
               i=lambda x: where(x > 0, const(1, x), where(x < 0, const(-1, x), 0))),
       ulp=dict.fromkeys(COMPLEX, 2.0), errors=Errors(complexes="oui"),
-      doc="-1, 0 or 1; NaN of NaN.")
+      doc="-1, 0 or 1; NaN of NaN.", eager=True)
 ufunc("copysign", loops("xx->x", FLOATS), copysign, errors=SILENT,
       doc="Magnitude of x1, sign of x2.")
 ufunc("signbit", loops("x->?", FLOATS), lambda x: to_bits(x) < 0, errors=SILENT,
@@ -336,11 +336,11 @@ POWER_ERRORS = Errors("douI", of_node=_of_exponent)
 ufunc("power", loops("xx->x", NUMBERS), by_kind(iu=_int_power, f=_float_power, c=pow_),
       data=Ufunc(prepare=_check_exponents), ulp={"e": 1.0, "f": 1.0, "d": 1.0, "F": 8.0, "D": 8.0},
       errors=POWER_ERRORS, of_scalars=True,
-      doc="x1 ** x2; exponents -1, 0, 0.5, 1 and 2 are exact.")
+      doc="x1 ** x2; exponents -1, 0, 0.5, 1 and 2 are exact.", fresh=True, eager=True)
 
 part("scalar_power", loops("xx->x", FLOATS), "operator:pow", pow_,
      ulp={"e": 1.0, "f": 1.0, "d": 1.0}, errors=POWER_ERRORS,
-     doc="x1 ** x2 of scalars: always pow.")
+     doc="x1 ** x2 of scalars: always pow.", fresh=True)
 
 # ------------------------------------------------------------------ floats taken apart
 

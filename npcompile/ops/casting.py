@@ -39,7 +39,7 @@ def known_dtype(ctx: Context, dtype: Operand, what: str) -> np.dtype:
     return dtype_of(ctx, dtype, what)
 
 
-@composed("astype", "numpy:ndarray.astype", "numpy:astype")
+@composed("astype", "numpy:ndarray.astype", "numpy:astype", of_numbers=True)
 def astype(ctx: Context, x: Operand, dtype: Operand, order: Operand = "K",
            casting: Operand = "unsafe", subok: Operand = True, copy: Operand = True) -> Operand:
     """A copy in another dtype; the array itself for ``copy=False`` if nothing changes."""

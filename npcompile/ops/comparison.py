@@ -204,7 +204,7 @@ def clip_function(ctx: Context, a: Operand, a_min: Operand = _UNSET, a_max: Oper
     return clip(ctx, a, **given, out=out, **kwargs)
 
 
-@composed("clip", "numpy:ndarray.clip", reference="numpy:clip")
+@composed("clip", "numpy:ndarray.clip", reference="numpy:clip", of_numbers=True)
 def clip(ctx: Context, a: Operand, a_min: Operand = None, a_max: Operand = None,
          out: Operand = None, *, min: Operand = _UNSET, max: Operand = _UNSET,
          **kwargs: Operand) -> Operand:

@@ -185,7 +185,7 @@ ufunc("conjugate", loops("x->x", NUMBERS), _conjugate,
       errors=SILENT, doc="The complex conjugate.")
 
 
-@composed("conjugate.method", "numpy:ndarray.conj", "numpy:ndarray.conjugate",
+@composed("conjugate.method", "numpy:ndarray.conj", "numpy:ndarray.conjugate", of_numbers=True,
           reference="numpy:conjugate")
 def conjugate_method(ctx: Context, x: Operand, *args: Operand) -> Operand:
     """``x.conj()``: a real array is its own conjugate."""

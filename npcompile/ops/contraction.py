@@ -202,7 +202,7 @@ _ROWS = [
 ]
 for _name, _program, _out, _aliases in _ROWS:
     define(_name, CONTRACTION, aliases=(f"numpy:{_name}", *_aliases), reference=f"numpy:{_name}",
-           lower=_program, guarantee="none", data=_out,
+           lower=_program, guarantee="none", data=_out, of_numbers=_name == "dot",
            doc="A product of matrices or vectors.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 
 from npcompile.graph.types import BOOL, FLOAT
 from npcompile.ops import arguments
@@ -17,7 +18,12 @@ from npcompile.ops.selection import cut
 DIFFERENCE = arguments.program_kind("difference")
 
 
-@program(DIFFERENCE, "diff")
+def _of_first_order(count: int, names: Container[str]) -> bool:
+    """Whether a call gives no order: of order 0 it gives the object that it got."""
+    return count == 1 and "n" not in names
+
+
+@program(DIFFERENCE, "diff", lists_are_arrays=_of_first_order)
 def diff(ctx: Context, a: Operand, n: Operand = 1, axis: Operand = -1) -> ArrayRef:
     """Differences of neighbours along an axis, n times."""
     ref = as_array(ctx, a)

@@ -16,7 +16,7 @@ from npcompile.ops.arguments import an_array, as_array, axis_in, operand_dtype, 
 from npcompile.ops.creation import filled
 from npcompile.ops.indexing import getitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import define
+from npcompile.ops.record import define, no_call
 from npcompile.ops.reductions import reduce_node
 from npcompile.ops.scans import cumsum
 from npcompile.ops.slices import Axes
@@ -89,7 +89,7 @@ def _along(ctx: Context, ref: ArrayRef, indices: Operand, axis: Operand, what: s
     return places.laid(ref, places.total(ctx, [at, *rest]), Axes(), 0, (order,)), order
 
 
-@program(GATHER, "take_along_axis")
+@program(GATHER, "take_along_axis", lists_are_arrays=no_call)
 def take_along_axis(ctx: Context, arr: Operand, indices: Operand,
                     axis: Operand = -1) -> ArrayRef:
     """Elements at indices along an axis, for each place along the others."""
@@ -99,7 +99,7 @@ def take_along_axis(ctx: Context, arr: Operand, indices: Operand,
     return places.gathered(ctx, ref, picks, strides)
 
 
-@program(GATHER, "put_along_axis")
+@program(GATHER, "put_along_axis", lists_are_arrays=no_call)
 def put_along_axis(ctx: Context, arr: ArrayRef, indices: Operand, values: Operand,
                    axis: Operand) -> None:
     """Writes elements at indices along an axis, for each place along the others."""
@@ -107,7 +107,7 @@ def put_along_axis(ctx: Context, arr: ArrayRef, indices: Operand, values: Operan
     places.assign(ctx, arr, picks, values)
 
 
-@program(GATHER, "put", "ndarray.put")
+@program(GATHER, "put", "ndarray.put", lists_are_arrays=no_call)
 def put(ctx: Context, a: ArrayRef, ind: Operand, v: Operand, mode: Operand = "raise") -> None:
     """Writes elements at indices that count in C order."""
     if not isinstance(a, ArrayRef) or not views.is_contiguous(ctx, a):

@@ -2,7 +2,8 @@
 
 Written by ``tools/operators.py`` from the definitions; do not edit.  A module is followed by the
 names without a function of their own, by those that stand for NumPy's function of that name (after
-``numpy:``), and by a line for each other name with its functions' paths.
+``numpy:``, or ``eager:`` where npcompile's namespace has a ufunc of it), and by a line for each
+other name with its functions' paths.
 """
 
 INDEX = """
@@ -10,9 +11,10 @@ npcompile.ops.arithmetic add.outer subtract.outer multiply.outer divide.outer fl
 npcompile.ops.arithmetic remainder.outer fmod.outer divmod.outer copysign.outer heaviside.outer
 npcompile.ops.arithmetic power.outer scalar_power ldexp.outer modf.fraction modf.whole
 npcompile.ops.arithmetic frexp.mantissa frexp.exponent
-  numpy: add subtract multiply divide negative positive square reciprocal sqrt floor_divide
-  numpy: remainder fmod divmod absolute fabs sign copysign signbit heaviside deg2rad radians
-  numpy: rad2deg degrees power ldexp modf frexp
+  numpy: add subtract multiply divide negative positive square reciprocal floor_divide remainder
+  numpy: fmod divmod fabs copysign signbit heaviside deg2rad radians rad2deg degrees ldexp modf
+  numpy: frexp
+  eager: sqrt absolute sign power
 npcompile.ops.bitwise bitwise_and.outer bitwise_or.outer bitwise_xor.outer left_shift.outer
 npcompile.ops.bitwise right_shift.outer
   numpy: bitwise_and bitwise_or bitwise_xor invert left_shift right_shift bitwise_count
@@ -226,8 +228,9 @@ npcompile.special.elementary.nextafter nextafter.outer
   numpy: nextafter spacing
 npcompile.special.elementary_records arctan2.outer hypot.outer logaddexp.outer logaddexp2.outer
 npcompile.special.elementary_records sqrt.complex pow float_power.outer
-  numpy: exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh arctan arcsin arccos
-  numpy: arcsinh arccosh arctanh cbrt arctan2 hypot logaddexp logaddexp2 float_power sinc
+  numpy: sinc
+  eager: exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh arctan arcsin arccos
+  eager: arcsinh arccosh arctanh cbrt arctan2 hypot logaddexp logaddexp2 float_power
 npcompile.special.scipy_compositions polygamma.values
   zeta scipy.special:zeta
   polygamma scipy.special:polygamma
@@ -471,6 +474,8 @@ npcompile.linalg.sums
 #: the module of each name, and the name of each function's path
 MODULES: dict[str, str] = {}
 ALIASES: dict[str, str] = {}
+#: the names of the ufuncs in npcompile's namespace
+EAGER: set[str] = set()
 
 
 def _read() -> None:
@@ -479,8 +484,9 @@ def _read() -> None:
         words = line.split()
         if line.startswith("npcompile."):
             module, *names = words
-        elif words[0] == "numpy:":
+        elif words[0] in ("numpy:", "eager:"):
             names = words[1:]
+            EAGER.update(names if words[0] == "eager:" else ())
             ALIASES.update({f"numpy:{name}": name for name in names})
         else:
             names = words[:1]

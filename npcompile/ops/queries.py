@@ -53,7 +53,7 @@ def size(ctx: Context, a: Operand, axis: Operand = None) -> Operand:
     return views.attribute(ctx, part, "size")
 
 
-@program(QUERY, "ndarray.item")
+@program(QUERY, "ndarray.item", of_numbers=True)
 def item(ctx: Context, a: Operand, *args: Operand) -> Operand:
     """One element as a Python number."""
     ref = as_array(ctx, a)

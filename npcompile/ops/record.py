@@ -8,7 +8,7 @@ and accuracy pages are derived from :data:`OPERATORS` by loops.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Container, Iterator, Mapping, MutableMapping
 from typing import Any, Literal
 
 import numpy as np
@@ -56,6 +56,17 @@ class Errors:
 SILENT = Errors()
 
 
+def any_call(count: int, names: Container[str]) -> bool:
+    """Says of each call that lists are arrays in it."""
+    return True
+
+
+def no_call(count: int, names: Container[str]) -> bool:
+    """Says of each call that lists are no arrays in it: the function writes them, or asks for an
+    array's attributes."""
+    return False
+
+
 @record
 class OperatorFamily:
     """A family of operators: ``call`` builds the graph for one call of any of them."""
@@ -78,6 +89,12 @@ class Op:
     ``ulp`` is the error bound per result type character (0: exact).
     ``errors`` are the floating-point errors that NumPy reports (None: not known); ``of_scalars``:
     NumPy's scalars compute it without the ufunc, and their warnings say so.
+    ``of_numbers``: NumPy's numbers have the method, too, and it gives the same as of an array
+    without axes.  ``lists_are_arrays`` says of a call, by its number of arguments and its keywords,
+    whether NumPy's function takes lists in it as it takes arrays.  ``fresh``: numbers get a new
+    object at each call, unlike ``+x`` or ``max(x, y)``.  ``eager``: npcompile's namespace has a
+    ufunc of it, which is more accurate or faster than NumPy's or has the bits of compiled
+    functions.
     """
 
     name: str
@@ -92,6 +109,10 @@ class Op:
     guarantee: Guarantee = "portable"
     errors: Errors | None = None
     of_scalars: bool = False
+    of_numbers: bool = False
+    lists_are_arrays: Callable[[int, Container[str]], bool] = any_call
+    fresh: bool = False
+    eager: bool = False
     doc: str = ""
     data: Any = None  # what the kind needs beyond this
     deterministic: str = ""  # the path of a function in Python, followed in these modes

@@ -262,6 +262,6 @@ _ROWS = [
 for _name, _kind_of, _rule, _aliases, _ufunc, _doc in _ROWS:
     if _kind_of is not None:
         define(_name, _kind_of, aliases=tuple(f"numpy:{a}" for a in _aliases),
-               reference=f"numpy:{_name}", data=_rule, doc=_doc)
+               reference=f"numpy:{_name}", data=_rule, of_numbers=True, doc=_doc)
     define(f"{_ufunc}.reduce", UFUNC_REDUCE, reference=f"numpy:{_ufunc}.reduce", data=_rule,
            doc=_doc)

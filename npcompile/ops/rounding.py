@@ -44,7 +44,7 @@ ufunc("rint", loops("x->x", FLOATS + COMPLEX), by_kind(f=ex.rint, c=cx.crint),
       errors=SILENT, doc="The nearest integer, ties to even.")
 
 
-@composed("round", "numpy:round", "numpy:around", "numpy:ndarray.round")
+@composed("round", "numpy:round", "numpy:around", "numpy:ndarray.round", of_numbers=True)
 def round_(ctx: Context, a: Operand, decimals: Operand = 0, out: Operand = None) -> Operand:
     """Rounded to decimals as NumPy does: scaled by a power of ten, rounded, scaled back."""
     decimals = static(decimals)

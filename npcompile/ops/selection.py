@@ -16,6 +16,7 @@ from npcompile.ops.arguments import (
 )
 from npcompile.ops.indexing import getitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.ops.record import no_call
 from npcompile.ops.reductions import SUM, reduce_with
 from npcompile.ops.views import VIEW, permuted
 
@@ -156,7 +157,7 @@ def array_split(ctx: Context, ary: Operand, indices_or_sections: Operand,
     return _pieces(ctx, ref, indices_or_sections, place, False, "array_split")
 
 
-@program(VIEW, "split")
+@program(VIEW, "split", lists_are_arrays=no_call)
 def split(ctx: Context, ary: Operand, indices_or_sections: Operand,
           axis: Operand = 0) -> list[ArrayRef]:
     """Pieces of equal length along an axis, or between given places."""
@@ -174,7 +175,7 @@ def _split_along(name: str, least: int, axis: int) -> None:
         return _pieces(ctx, ref, indices_or_sections, place, True, name)
 
     pieces.__doc__ = f"Pieces along axis {axis}."
-    program(VIEW, name)(pieces)
+    program(VIEW, name, lists_are_arrays=no_call)(pieces)
 
 
 _split_along("vsplit", 2, 0)

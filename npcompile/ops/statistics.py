@@ -75,7 +75,7 @@ def _count(ctx: Context, ref: ArrayRef, axes: tuple[int, ...], ddof: Size, name:
 # ------------------------------------------------------------------ mean and variance
 
 
-@program(STATISTIC, "mean", "ndarray.mean")
+@program(STATISTIC, "mean", "ndarray.mean", of_numbers=True)
 def mean(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
          out: Operand = None, keepdims: Operand = False, *, where: Operand = True) -> Operand:
     """The arithmetic mean; float16 is summed in float32."""
@@ -160,7 +160,7 @@ def _squared(ctx: Context, x: Node) -> Node:
     return ctx.builder.map("add", (first, second), real)
 
 
-@program(STATISTIC, "var", "ndarray.var")
+@program(STATISTIC, "var", "ndarray.var", of_numbers=True)
 def var(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
         out: Operand = None, ddof: Operand = 0, keepdims: Operand = False, *,
         where: Operand = True, correction: Operand = None) -> Operand:
@@ -169,7 +169,7 @@ def var(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
     return deliver(ctx, "var", result, out, ref)
 
 
-@program(STATISTIC, "std", "ndarray.std")
+@program(STATISTIC, "std", "ndarray.std", of_numbers=True)
 def std(ctx: Context, a: Operand, axis: Operand = None, dtype: Operand = None,
         out: Operand = None, ddof: Operand = 0, keepdims: Operand = False, *,
         where: Operand = True, correction: Operand = None) -> Operand:
@@ -209,14 +209,14 @@ def _position(ctx: Context, kind: str, a: Operand, axis: Operand, out: Operand,
     return deliver(ctx, kind, result, out, ref)
 
 
-@program(STATISTIC, "argmin", "ndarray.argmin")
+@program(STATISTIC, "argmin", "ndarray.argmin", of_numbers=True)
 def argmin(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None, *,
            keepdims: Operand = False) -> Operand:
     """Where the first minimum is; the first NaN wins."""
     return _position(ctx, "argmin", a, axis, out, keepdims)
 
 
-@program(STATISTIC, "argmax", "ndarray.argmax")
+@program(STATISTIC, "argmax", "ndarray.argmax", of_numbers=True)
 def argmax(ctx: Context, a: Operand, axis: Operand = None, out: Operand = None, *,
            keepdims: Operand = False) -> Operand:
     """Where the first maximum is; the first NaN wins."""

@@ -202,7 +202,7 @@ def _turned(ctx: Context, ref: ArrayRef, order: Operand, what: str) -> ArrayRef:
 # ------------------------------------------------------------------ shape
 
 
-@program(VIEW, "ravel", "numpy:ndarray.ravel")
+@program(VIEW, "ravel", "numpy:ndarray.ravel", of_numbers=True)
 def ravel(ctx: Context, a: Operand, order: Operand = "C") -> ArrayRef:
     """One axis; a copy only where memory is not contiguous."""
     ref = _turned(ctx, as_array(ctx, a), order, "ravel")
@@ -228,7 +228,7 @@ def reshape(ctx: Context, a: Operand, /, shape: Operand, order: Operand = "C", *
     return reshaped(ctx, ref, sizes, fortran=True)
 
 
-@program(VIEW, "ndarray.reshape")
+@program(VIEW, "ndarray.reshape", of_numbers=True)
 def reshape_method(ctx: Context, a: ArrayRef, *shape: Operand, order: Operand = "C",
                    copy: Operand = None) -> ArrayRef:
     """Another shape; a copy only where strides can't say it."""
@@ -405,7 +405,7 @@ _at_least(2, {0: (0, 1), 1: (0,)})
 _at_least(3, {0: (0, 1, 2), 1: (0, 2), 2: (2,)})
 
 
-@program(VIEW, "ndarray.view")
+@program(VIEW, "ndarray.view", of_numbers=True)
 def reinterpreted(
     ctx: Context, a: Operand, dtype: Operand = None, type: Operand = None
 ) -> Operand:

@@ -96,11 +96,7 @@ for _name, _program, _ulp, _domain, _errors, _doc in _UNARY:
         _program = _of_numbers(_program, _COMPLEX[_name][0])
         _bounds |= dict.fromkeys(COMPLEX, _COMPLEX[_name][1])
     ufunc(_name, _signatures, _program, ulp=_bounds, domains=(_domain,), errors=_errors,
-          doc=_doc, derivative=DERIVATIVES[_name])
-
-#: those that eager code gets as ufuncs over compiled loops
-UFUNCS = (*(row[0] for row in _UNARY), "absolute", "arctan2", "float_power", "hypot", "logaddexp",
-          "logaddexp2", "power", "sign", "sqrt")
+          doc=_doc, derivative=DERIVATIVES[_name], fresh=True, eager=True)
 
 _PAIRS: list[tuple[str, Program, Errors | None, str]] = [
     ("arctan2", inverse_circular.arctan2, None, "The angle of the point (x2, x1)."),
@@ -113,7 +109,7 @@ _PAIRS: list[tuple[str, Program, Errors | None, str]] = [
 for _name, _program, _told, _doc in _PAIRS:
     ufunc(_name, loops("xx->x", REALS), _program, ulp=_bound(1.0),
           domains=(Domain(-HUGE, HUGE), Domain(-HUGE, HUGE)), errors=_told, doc=_doc,
-          derivative=DERIVATIVES.get(_name))
+          derivative=DERIVATIVES.get(_name), eager=True)
 
 part("sqrt.complex", loops("x->x", COMPLEX), "numpy:sqrt", complex_logarithm.csqrt,
      ulp=dict.fromkeys(COMPLEX, 2.0), doc="The square root of complex numbers.")
@@ -124,7 +120,7 @@ part("pow", loops("xx->x", REALS + COMPLEX), "numpy:power",
      errors=POWER_ERRORS, doc="x1 ** x2 of floats, every exponent by one program.")
 ufunc("float_power", "dd->d", powers.power, ulp={"d": 1.0},
       domains=(Domain(-HUGE, HUGE), Domain(-400, 400)), errors=POWER_ERRORS,
-      doc="x1 ** x2 in float64.")
+      doc="x1 ** x2 in float64.", eager=True)
 
 
 @composed("sinc", "numpy:sinc")

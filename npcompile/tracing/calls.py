@@ -102,7 +102,7 @@ def _call_object(
         return t.executed(held, *known, **{k: t.known(v)[1] for k, v in kwargs.items()})
     if type(held) is FunctionType and held in followed_functions:
         return follow(t, held, *args, **kwargs)
-    op = resolve(_ufunc_of(held))
+    op = _record_of(held)
     if op is not None:
         return _recorded(t, op, held, args, kwargs, plain)
     called = external_calls.call(t, held, args, kwargs, plain)
@@ -133,21 +133,12 @@ def _check_receiver(t: Tracer, held: Any, args: tuple[Value, ...]) -> None:
         raise t.refuse(held.__qualname__, "called with what is not of its class: Python raises")
 
 
-#: functions of NumPy's that take no list for an array that they write or ask for its attributes
-_NO_LISTS = frozenset({
-    "copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "take_along_axis",
-    "split", "hsplit", "vsplit", "dsplit",
-})
-
-
 def _arrays(
     t: Tracer, op: Op, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> tuple[Value, ...]:
     """Lists of a length that only the run knows, as NumPy's functions take them."""
     first = op.aliases[0] if op.aliases else op.reference
-    if not first.startswith("numpy:") or op.name in _NO_LISTS:
-        return args
-    if op.name == "diff" and (len(args) > 1 or "n" in kwargs):  # n=0 gives what it got
+    if not first.startswith("numpy:") or not op.lists_are_arrays(len(args), kwargs):
         return args
     return tuple(
         vectors.as_array(t, t.heap[arg])
@@ -171,20 +162,14 @@ def inlines(t: Tracer, function: Value) -> bool:
     )
 
 
-#: methods that give the same for a number as for an array without axes
-_OF_NUMBERS = frozenset([
-    "sum", "prod", "min", "max", "mean", "std", "var", "any", "all", "argmin", "argmax", "ptp",
-    "round", "clip", "astype", "view", "item", "tolist", "reshape", "ravel", "conj", "conjugate",
-    "dot",
-])
-
-
-def _ufunc_of(held: Any) -> Any:
-    """Methods of NumPy's numbers are found as those of arrays."""
+def _record_of(held: Any) -> Op | None:
+    """The record of a function; methods of NumPy's numbers may have those of arrays."""
     owner = getattr(held, "__objclass__", None)
     if owner is not None and owner is not np.ndarray and issubclass(owner, np.generic):
-        return getattr(np.ndarray, held.__name__, held) if held.__name__ in _OF_NUMBERS else held
-    return held
+        op = resolve(getattr(np.ndarray, held.__name__, held))
+        if op is not None and op.of_numbers:
+            return op
+    return resolve(held)
 
 
 def _recorded(

@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING
 from npcompile.frontend.bytecode import analyse
 from npcompile.graph import ir
 from npcompile.graph.ir import Const, Get, Items, Node, NumberOf, Param, StaticObject, Tree
+from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.texts import TextIterator
+from npcompile.ops.record import OPERATORS
 from npcompile.python.values import python_class
 from npcompile.runtime.unsafe.object_memory import ExternalItem
 
 if TYPE_CHECKING:
     from npcompile.tracing.tracer import Tracer
 
-#: what gives a new object at each time, unlike ``+x``, ``max(x, y)`` or ``n % m``
-_NEW = frozenset({
-    "add", "sub", "subtract", "mul", "multiply", "div", "divide", "neg", "negative", "scalar_power",
-    "power", "sqrt", "exp", "log", "sin", "cos", "tan", "tanh", "read", "reduce", "extern", "size",
-})
+#: kinds of nodes, beside operators, that give a new object at each time
+_NEW = frozenset({"read", "reduce", "extern", "size"})
 #: what holds numbers that say where it stands
 _PLACES = (
     ir.RANGE_ITERATOR,
@@ -85,10 +84,16 @@ def _joined(node: Node, iterations: dict[Node, tuple[Node, ...]]) -> Iterable[No
 
 def _is_new(node: Node) -> bool:
     if node.op != "cast":
-        return node.op in _NEW
+        return _makes_new(node.op)
     (arg,) = node.args
     other = python_class(arg) is not python_class(node)
-    return other and (isinstance(arg.attrs, Param) or arg.op in _NEW)
+    return other and (isinstance(arg.attrs, Param) or _makes_new(arg.op))
+
+
+def _makes_new(op: str) -> bool:
+    """Whether nodes of a kind give a new object at each time, unlike ``+x`` or ``n % m``."""
+    known = PRIMITIVES.get(op) or OPERATORS.get(op)
+    return op in _NEW if known is None else known.fresh
 
 
 def given(t: Tracer, number: Node) -> Node:
