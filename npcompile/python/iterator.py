@@ -12,17 +12,21 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from npcompile.core.errors import Refused
+from npcompile.core.paths import defer
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import RANGE_ITERATOR
-from npcompile.ops import arguments
-from npcompile.python import range_bounds
 from npcompile.python.composite import Composite
-from npcompile.python.range_bounds import Bounds
 
 if TYPE_CHECKING:
+    from npcompile.ops import arguments
+    from npcompile.python import range_bounds
     from npcompile.python.protocol import Tracing
+    from npcompile.python.range_bounds import Bounds
     from npcompile.python.values import Value
+else:
+    defer(globals(), "npcompile.ops", "arguments")
+    defer(globals(), "npcompile.python", "range_bounds")
 
 
 @record(eq=False)

@@ -41,7 +41,7 @@ TYPES: dict[type, str] = {
 }
 _LOADED: dict[type, type[PythonType]] = {TaggedUnion: PythonType}
 #: registers the classes of the types that tracing still owns
-_TRACING = "npcompile.tracing.containers"
+_TRACING = "npcompile.tracing.type_classes"
 
 
 def _class(kind: type) -> type[PythonType] | None:

@@ -440,6 +440,19 @@ class Frame:
     before: dict[Storage | HeapObject, Any] = field(default_factory=dict)
     yields: HeapObject | None = None
 
+    def goes_on(self, state: State) -> None:
+        """Goes on with another state."""
+        self.state = state
+
+    def enters(self, block: int, state: State, instruction: Instruction | None = None) -> None:
+        """Goes to a block, or to an instruction of it."""
+        self.block, self.state = block, state
+        self.instruction = self.instruction if instruction is None else instruction
+
+    def begins(self, instruction: Instruction, stack: list[Value], writes: int) -> None:
+        """Begins to execute an instruction, to which a failed check goes back."""
+        self.instruction, self.stack, self.writes = instruction, list(stack), writes
+
     def back_to(self, before: Frame) -> None:
         """Goes back to the place where a copy of it stands."""
         self.state, self.block, self.stack = before.state, before.block, before.stack

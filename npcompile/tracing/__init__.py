@@ -1,23 +1,2 @@
-"""Bytecode to graph: :func:`~npcompile.tracing.tracer.trace` follows a Python function on symbolic
+"""Bytecode to graph: :func:`~npcompile.tracing.retries.trace` follows a Python function on symbolic
 values."""
-
-import numpy as np
-
-from npcompile.ops.operands import Tensor
-from npcompile.python.polyfills.containers import Model
-from npcompile.python.registry import TYPES
-
-#: types whose classes use more of tracing than the services of a type
-_MORE: dict[type, str] = {
-    list: "npcompile.tracing.containers:ListType",
-    Model: "npcompile.tracing.traced_containers:ModelType",
-    np.ndarray: "npcompile.tracing.array_types:ArrayType",
-    Tensor: "npcompile.tracing.array_types:TensorType",
-    np.flatiter: "npcompile.tracing.array_types:FlatType",
-    **dict.fromkeys(
-        map(type, (np.mgrid, np.ogrid, np.r_, np.c_)),
-        "npcompile.tracing.array_types:IndexTrickType",
-    ),
-    np.errstate: "npcompile.tracing.contexts:ErrorStateType",
-}
-TYPES.update(_MORE)

@@ -25,11 +25,11 @@ from npcompile.core.sizes import Unhinted
 from npcompile.frontend.bytecode import RETURN, Instruction
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.python.iterator import Iterator
 from npcompile.python.values import Frame, State, Static, Successors, Unreachable, Value
 from npcompile.tracing.opcodes import handler_of
 
 if TYPE_CHECKING:
+    from npcompile.python.iterator import Iterator
     from npcompile.tracing import joins, loops, selectors, trip_counts, unions
     from npcompile.tracing.tracer import Progress, Reached, Tracer
 else:
@@ -84,15 +84,15 @@ def _one_of(
 
 def stand(t: Tracer, frame: Frame, block: int, state: State) -> None:
     """A check made now goes back to the beginning of a block."""
-    frame.state, frame.block, frame.stack, frame.writes = state, block, list(state.stack), t.writes
+    frame.enters(block, state)
     while not frame.code.blocks[block]:
         (block,) = frame.code.successors[block]
-    frame.instruction = frame.code.blocks[block][0]
+    frame.begins(frame.code.blocks[block][0], state.stack, t.writes)
 
 
 def step(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
     """Executes one block, or a loop that begins there."""
-    frame.state, frame.block = state, block
+    frame.enters(block, state)
     if block in frame.code.loops:
         exits = loops.enter(t, frame, block, state)
         if exits is not None:
@@ -103,7 +103,7 @@ def step(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
 
 def execute(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
     """Executes one block."""
-    frame.state, frame.block = state, block
+    frame.enters(block, state)
     t.builder.quiet = t.ignored()
     t.blocks += 1
     if t.blocks > BLOCKS:
@@ -111,8 +111,8 @@ def execute(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
     try:
         for instruction in frame.code.blocks[block]:
             if instruction.offset in t.graph_breaks and len(t.frames) == 1:
-                frame.instruction, frame.stack = instruction, list(state.stack)
-                frame.writes, t.builder.line = t.writes, instruction.line
+                frame.begins(instruction, state.stack, t.writes)
+                t.builder.line = instruction.line
                 return _graph_break(t, frame, instruction)
             exits = instruct(t, frame, instruction, state.stack)
             if exits is not None:
@@ -151,14 +151,14 @@ def _graph_break(t: Tracer, frame: Frame, instruction: Instruction) -> Successor
 
 def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Successors | None:
     """Executes one instruction, which finds ``stack`` for Python."""
-    frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
+    frame.begins(i, stack, t.writes)
     t.made = len(t.created)
     t.builder.line = i.line
     if t.undecided:
         union = unions.looked_at(t, frame, i)
         if union is not None and i.op.startswith("POP_JUMP") and not i.op.endswith("NONE"):
             unions.fork(t, frame, replace(i, op="TO_BOOL", jumps=False), union)
-            frame.instruction, frame.stack, frame.writes = i, list(stack), t.writes
+            frame.begins(i, stack, t.writes)
         elif union is not None:
             return unions.fork(t, frame, i, union)
     handler = handler_of(i.op)

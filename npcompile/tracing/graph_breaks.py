@@ -104,21 +104,22 @@ def finish(t: Tracer, frame: Frame, exits: Successors) -> Value:
     for target, state in exits.states.items():
         if target == RETURN:
             continue
-        frame.state, frame.stack, frame.writes = state, list(state.stack), t.writes
-        frame.block, frame.instruction = t.places[target]
-        t.builder.at(frame.instruction.line)
+        block, instruction = t.places[target]
+        frame.enters(block, state)
+        frame.begins(instruction, state.stack, t.writes)
+        t.builder.at(instruction.line)
         goes_on = t.builder.const(False)
         if exits.selector is not None and len(exits.states) > 1:
             selected = selectors.selects(t, exits.selector, target)
             goes_on = t.builder.emit("bit_not", (selected,), None, selected.type)
-        refusal = t.graph_breaks[frame.instruction.offset]
+        refusal = t.graph_breaks[instruction.offset]
         resume = Resume((t.trees.frame_with_a_graph_break(frame),), graph_breaks=True)
         t.builder.emit("check", (goes_on,), Check(str(refusal), resume), Nothing())
     t.frames.pop()
     end = exits.states.get(RETURN)
     if end is None:
         return Static(None)
-    frame.state = end
+    frame.goes_on(end)
     return end.stack[-1]
 
 

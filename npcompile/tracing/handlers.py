@@ -13,7 +13,6 @@ from npcompile.frontend.bytecode import RETURN, VERSION, Instruction
 from npcompile.guards import class_hooks
 from npcompile.guards.sources import Global
 from npcompile.python.iterator import Iterator
-from npcompile.python.registry import view
 from npcompile.python.values import (
     NONE,
     NULL,
@@ -32,10 +31,12 @@ from npcompile.tracing import control, operators
 from npcompile.tracing.opcodes import on, pop, push, take
 
 if TYPE_CHECKING:
+    from npcompile.python import registry
     from npcompile.tracing import attributes, iteration, loops, operator_methods
     from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
 else:
+    defer(globals(), "npcompile.python", "registry")
     defer(
         globals(), "npcompile.tracing", "attributes", "iteration", "loops",
         "operator_methods",
@@ -276,7 +277,7 @@ def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("CONTAINS_OP")
 def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     item, container = take(frame, 2)
-    found = t.truth(view(t, container).contains(item))
+    found = t.truth(registry.view(t, container).contains(item))
     push(frame, t.negated(found) if i.arg else found)
 
 
@@ -287,32 +288,32 @@ def contains_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 def binary_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, key = take(frame, 2)
     found = operator_methods.called(t, container, "__getitem__", key, on_stack=True)
-    push(frame, view(t, container).getitem(key) if found is None else found)
+    push(frame, registry.view(t, container).getitem(key) if found is None else found)
 
 
 @on("BINARY_SLICE")
 def binary_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, start, stop = take(frame, 3)
-    push(frame, view(t, container).getitem(Slice(start, stop, NONE)))
+    push(frame, registry.view(t, container).getitem(Slice(start, stop, NONE)))
 
 
 @on("STORE_SUBSCR")
 def store_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, container, key = take(frame, 3)
     if not operator_methods.dropped(t, container, "__setitem__", key, value):
-        view(t, container).setitem(key, value)
+        registry.view(t, container).setitem(key, value)
 
 
 @on("STORE_SLICE")
 def store_slice(t: Tracer, frame: Frame, i: Instruction) -> None:
     value, container, start, stop = take(frame, 4)
-    view(t, container).setitem(Slice(start, stop, NONE), value)
+    registry.view(t, container).setitem(Slice(start, stop, NONE), value)
 
 
 @on("DELETE_SUBSCR")
 def delete_subscr(t: Tracer, frame: Frame, i: Instruction) -> None:
     container, key = take(frame, 2)
-    view(t, container).delitem(key)
+    registry.view(t, container).delitem(key)
 
 
 @on("BUILD_SLICE")

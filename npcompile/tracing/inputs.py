@@ -52,19 +52,6 @@ from npcompile.guards.class_hooks import (
     of_library,
     wrapped_by_us,
 )
-from npcompile.guards.kinds import (
-    ApartGuard,
-    ClassGuard,
-    EqualityGuard,
-    FlagsGuard,
-    FunctionGuard,
-    Guard,
-    IdentityGuard,
-    KeysGuard,
-    LengthGuard,
-    PresenceGuard,
-    SameGuard,
-)
 from npcompile.guards.sources import (
     AddressOf,
     Attribute,
@@ -81,10 +68,12 @@ from npcompile.python.values import Method, Object, Partial, Sequence, Slice, St
 from npcompile.runtime.unsafe.object_memory import words
 
 if TYPE_CHECKING:
+    from npcompile.guards import kinds
     from npcompile.ops import foreign
     from npcompile.tensors import device, tensor_memory
     from npcompile.tracing.requests import Specialization
 else:
+    defer(globals(), "npcompile.guards", "kinds")
     defer(globals(), "npcompile.tensors", "device", "tensor_memory")
     defer(globals(), "npcompile.ops", "foreign")
 
@@ -102,7 +91,7 @@ class Inputs:
         self.builder, self.root, self.config, self.own = builder, root, config, own
         self.requests = requests
         self.leaves: list[Leaf] = []
-        self.guards: list[Guard] = []
+        self.guards: list[kinds.Guard] = []
         self.objects: dict[int, Any] = {}  # parameter index -> the object of this call
         self.tensors: dict[int, Static] = {}  # parameter index -> the tensor whose memory it is
         self.device = False  # whether arrays are CuPy's
@@ -110,7 +99,7 @@ class Inputs:
         self.by_value: set[Source] = set()  # strings that shall not
         self._known: dict[Source, Value] = {}
         self._whole: dict[Source, Node] = {}
-        self._guarded: set[tuple[Source, type[Guard]]] = set()
+        self._guarded: set[tuple[Source, type[kinds.Guard]]] = set()
 
     def lift(self, value: Any, source: Source) -> Value:
         """The value that stands for what ``source`` holds."""
@@ -143,13 +132,13 @@ class Inputs:
         if type(value).__flags__ & HOLDING:
             self.guard_class(source, type(value))
         else:
-            self.guard(FlagsGuard(source, HOLDING))
+            self.guard(kinds.FlagsGuard(source, HOLDING))
 
     def stand(self, source: Source, value: Value) -> None:
         """From here on a value stands for what is there."""
         self._known[source] = value
 
-    def guard(self, made: Guard) -> None:
+    def guard(self, made: kinds.Guard) -> None:
         """Adds a guard, unless its source has one of its class."""
         key = made.source, type(made)
         if key not in self._guarded:
@@ -158,36 +147,36 @@ class Inputs:
 
     def guard_class(self, source: Source, kind: type) -> None:
         """Guards the class of what a source holds."""
-        self.guard(ClassGuard(source, kind))
+        self.guard(kinds.ClassGuard(source, kind))
 
     def guard_length(self, source: Source, held: Sized) -> None:
         """Guards the length of what a source holds."""
-        self.guard(LengthGuard(source, len(held)))
+        self.guard(kinds.LengthGuard(source, len(held)))
 
     def guard_code(self, source: Source, function: Any) -> None:
         """Guards the code and the defaults of a function that a source holds."""
-        self.guard(FunctionGuard(source, function))
+        self.guard(kinds.FunctionGuard(source, function))
 
     def guard_presence(self, source: Attribute, there: bool) -> None:
         """Guards whether there is an attribute."""
-        self.guard(PresenceGuard(source, there))
+        self.guard(kinds.PresenceGuard(source, there))
 
     def guard_keys(self, source: Source, held: dict[Any, Any]) -> None:
         """Guards the keys of a dictionary, in their order."""
         if not all(map(compared, held)):  # guards don't call methods of the user's classes
             raise refuse(source.text(), "a dictionary whose keys are objects")
-        self.guard(KeysGuard(source, tuple(held)))
+        self.guard(kinds.KeysGuard(source, tuple(held)))
 
     def relate(self, source: Source, other: Source, same: bool) -> None:
         """Guards whether two sources hold one object."""
-        self.guards.append((SameGuard if same else ApartGuard)(source, other))
+        self.guards.append((kinds.SameGuard if same else kinds.ApartGuard)(source, other))
 
     def static(self, value: Any, source: Source) -> Static:
         """A value that is guarded by equality, as ``static=`` asks."""
         plain = pinned(value) or type(value) in (int, float, complex, tuple)
         if not plain or type(value).__hash__ is None:
             raise refuse(source.text(), f"a {type(value).__name__} can't be static")
-        self.guard(EqualityGuard(source, value))
+        self.guard(kinds.EqualityGuard(source, value))
         self.by_value.add(source)
         self._known[source] = made = Static(value, source if pinned(value) else None)
         return made
@@ -398,12 +387,13 @@ class Inputs:
 
     def _equal(self, value: Any, source: Source) -> Value:
         own = isinstance(value, (str, bytes, frozenset)) and type(value) not in _EXACT
-        kind = IdentityGuard if own else EqualityGuard  # what == means, its class may say
+        # what == means, its class may say
+        kind = kinds.IdentityGuard if own else kinds.EqualityGuard
         self.guard(kind(source, value))
         return Static(value, source)
 
     def _same(self, value: Any, source: Source) -> Value:
-        self.guard(IdentityGuard(source, value))
+        self.guard(kinds.IdentityGuard(source, value))
         return Static(value, source)
 
     def _function(self, value: Any, source: Source) -> Value:
@@ -415,7 +405,7 @@ class Inputs:
             self.guard_class(source, MethodType)
             self.guard_class(Attribute(source, "__func__"), type(value.__func__))
         else:
-            self.guard(FunctionGuard(source, value))
+            self.guard(kinds.FunctionGuard(source, value))
         receiver = self.lift(value.__self__, Attribute(source, "__self__"))
         return Method(Static(value.__func__, Attribute(source, "__func__")), receiver)
 
@@ -444,9 +434,9 @@ class Inputs:
         return Slice(*(self.lift(getattr(value, n), Attribute(source, n)) for n in names))
 
 
-def kept_by(function: FunctionType) -> type[IdentityGuard] | type[FunctionGuard]:
+def kept_by(function: FunctionType) -> type[kinds.IdentityGuard] | type[kinds.FunctionGuard]:
     """The guard of a function: functions of libraries may share code with others."""
-    return IdentityGuard if of_library(function) else FunctionGuard
+    return kinds.IdentityGuard if of_library(function) else kinds.FunctionGuard
 
 
 def _handed_out(graph: Graph) -> Iterator[Tree]:

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from npcompile.core.paths import defer
 from npcompile.graph.items import Line, Row
 from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.values import HeapObject, Item, Sequence, State, Value, Vector
-from npcompile.tracing.item_types import Heap, alike, common, is_key, is_plain, item_type
 from npcompile.tracing.requests import AsHashTable, AsVector, Requests, Specialization
 
 if TYPE_CHECKING:
+    from npcompile.tracing import item_types
     from npcompile.tracing.tracer import Tracer
+else:
+    defer(globals(), "npcompile.tracing", "item_types")
 
 
 class ListRequests(Specialization):
@@ -29,22 +32,25 @@ class ListRequests(Specialization):
         self.t = t
 
     def columns_of(
-        self, obj: HeapObject, items: tuple[Value, ...], grows: bool, heap: Heap | None = None
+        self, obj: HeapObject, items: tuple[Value, ...], grows: bool,
+        heap: item_types.Heap | None = None,
     ) -> None:
         """Asks for columns that hold some items."""
         if obj.kind is not list or obj.place is None or not items:
             return
-        kinds = [item_type(self.t, item, heap) for item in items]
+        kinds = [item_types.item_type(self.t, item, heap) for item in items]
         old = self.lists.get(obj.place) or self.given.lists.get(obj.place)
-        kind = common(self.t, [*kinds, old.item] if old else kinds)
+        kind = item_types.common(self.t, [*kinds, old.item] if old else kinds)
         if kind is not None:
             self.columns(obj, AsVector(kind, grows or (isinstance(old, AsVector) and old.grows)))
 
     def hashed(self, obj: HeapObject, key: Value, value: Value | None = None) -> bool:
         """Asks for a hash table where a dictionary or set was made that gets a key of the run's;
         False: it can't be one."""
-        found, held = item_type(self.t, key), None if value is None else item_type(self.t, value)
-        if obj.place is None or not is_key(found) or (value is not None and held is None):
+        found = item_types.item_type(self.t, key)
+        held = None if value is None else item_types.item_type(self.t, value)
+        if obj.place is None or not item_types.is_key(found) or (
+                value is not None and held is None):
             return False
         assert found is not None
         self.lists[obj.place] = AsHashTable(found, held)
@@ -63,7 +69,8 @@ class ListRequests(Specialization):
         """Asks for columns for a list that gets the items of a longer one, or of an array."""
         t, held = self.t, self.t.heap[obj]
         item = Scalar(more.dtype, "np") if isinstance(more, ArrayRef) else more.item
-        if isinstance(held, tuple) and all(alike(t, item_type(t, x), item) for x in held):
+        if isinstance(held, tuple) and all(
+                item_types.alike(t, item_types.item_type(t, x), item) for x in held):
             self.columns(obj, AsVector(item, True))
 
     def columns_of_both(
@@ -92,6 +99,6 @@ class ListRequests(Specialization):
         held = self.t.heap.get(obj.part_of) if obj.part_of is not None else None
         if obj.part_of is None or not isinstance(held, Vector) or not isinstance(held.item, Row):
             return
-        item = common(self.t, held.item.items)
-        if item is not None and is_plain(item):
+        item = item_types.common(self.t, held.item.items)
+        if item is not None and item_types.is_plain(item):
             self.other_columns(obj.part_of, held, Line(item, len(held.item.items)))

@@ -143,7 +143,7 @@ class LoopAttempt:
             back = ends.states.get(self.header)
             if back is None:
                 raise TypeMismatch("never comes to a second iteration")
-            frame.state = back
+            frame.goes_on(back)
             self.compare(begin, back)
             if self.moves:
                 vectors.move(self.t, self.moves, self.stays(ends))
@@ -158,7 +158,7 @@ class LoopAttempt:
         t.scope = self.scope.outer
         self.created.update(t.created[created:])
         self.effects(visible)
-        frame.state, frame.block, frame.instruction = self.state, self.header, self.last
+        frame.enters(self.header, self.state, self.last)
         t.builder.at(self.last.line)
         return self.finish(begin, ends, again)
 
@@ -272,10 +272,10 @@ class LoopAttempt:
         """Takes the item at an index, and runs the body."""
         t, frame, over = self.t, self.frame, self.over
         assert over is not None
-        frame.state, frame.block, frame.instruction = state, self.header, self.last
+        frame.enters(self.header, state)
         t.builder.at(self.last.line)
-        frame.writes = t.writes
-        frame.stack = [*state.stack[:-1], over.standing(size, state.stack[-1])]
+        stack = [*state.stack[:-1], over.standing(size, state.stack[-1])]
+        frame.begins(self.last, stack, t.writes)
         item, rest = over.item(index, size)
         state.stack[-1] = rest
         state.stack.append(item)

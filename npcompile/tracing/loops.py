@@ -80,7 +80,7 @@ def nonempty(
     """Enters a loop only where the run finds that it has an iteration."""
     over = trip_counts.iterations(t, iterator)
     last = frame.code.blocks[header][-1]
-    frame.state, frame.block, frame.instruction = state, header, last
+    frame.enters(header, state, last)
     pair = (t.builder.size(over.low), t.builder.size(over.high))
     runs = t.builder.map("le", pair, BOOL, origin="py")
     some, none = state.copy(), state.copy()

@@ -11,17 +11,13 @@ import numpy as np
 from npcompile.core.paths import defer
 from npcompile.core.sections import from_handler
 from npcompile.core.sizes import Size
-from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node
 from npcompile.graph.types import PY_BOOL, PY_INT, Calling
 from npcompile.guards.class_hooks import own
-from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import is_given
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.iterator import Iterator
-from npcompile.python.protocol import LASTING
-from npcompile.python.registry import view
 from npcompile.python.values import (
     Function,
     HeapObject,
@@ -41,8 +37,10 @@ from npcompile.python.values import (
 from npcompile.tracing import control
 
 if TYPE_CHECKING:
+    from npcompile.core import warned
+    from npcompile.guards import kinds
     from npcompile.ops import arguments
-    from npcompile.python import characters, dictionary
+    from npcompile.python import characters, dictionary, protocol, registry
     from npcompile.tracing import (
         device_arrays,
         iteration,
@@ -55,7 +53,9 @@ if TYPE_CHECKING:
     from npcompile.tracing.polyfills import consumers
     from npcompile.tracing.tracer import Tracer
 else:
-    defer(globals(), "npcompile.python", "characters", "dictionary")
+    defer(globals(), "npcompile.core", "warned")
+    defer(globals(), "npcompile.guards", "kinds")
+    defer(globals(), "npcompile.python", "characters", "dictionary", "protocol", "registry")
     defer(globals(), "npcompile.ops", "arguments")
     defer(
         globals(), "npcompile.tracing", "device_arrays",
@@ -90,7 +90,7 @@ _ADDRESS = " at 0x"
 def executed(t: Tracer, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Value:
     """Runs a pure function on known objects; what it raises, Python raises here."""
     try:
-        with np.errstate(all="raise"), all_warnings("error"):
+        with np.errstate(all="raise"), warned.all_warnings("error"):
             found = function(*args, **kwargs)
     except (FloatingPointError, Warning) as error:
         raise t.refuse(function.__name__, f"{error}: Python warns at each call") from None
@@ -228,7 +228,7 @@ def _joined(t: Tracer, symbol: str, left: Value, items: tuple[Value, ...]) -> Va
     if symbol.endswith("=") and python_class(left) is list:
         from npcompile.tracing.containers import ListType
 
-        changed = view(t, left)
+        changed = registry.view(t, left)
         assert isinstance(changed, ListType)
         t.heap[changed.own()] = items
         return left
@@ -403,7 +403,7 @@ def truth(t: Tracer, value: Value) -> Value:
 def _changes_truth(held: Any) -> bool:
     """Whether an object's truth may be another one at the next call."""
     own = any(hasattr(type(held), name) for name in ("__bool__", "__len__"))
-    return own and not isinstance(held, (*LASTING, type(None)))
+    return own and not isinstance(held, (*protocol.LASTING, type(None)))
 
 
 def identity(t: Tracer, left: Value, right: Value) -> Value:
@@ -432,7 +432,7 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
             return same
         for one in (left, right):
             if one.source is not None:
-                t.inputs.guard(IdentityGuard(one.source, one.value))
+                t.inputs.guard(kinds.IdentityGuard(one.source, one.value))
         return same
     if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
         t.aliases.compares()

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.paths import defer
 from npcompile.graph.ir import Items, StaticObject, Tree
-from npcompile.guards.own_attributes import MISSING, has_dictionary, own
 from npcompile.guards.sources import Attribute, Item, Source, is_given
 from npcompile.program.stored import MORE, Removed, Stored
 from npcompile.python.values import Fetched, HeapObject, Static, Value
@@ -32,10 +31,12 @@ from npcompile.tracing.inputs import compared
 from npcompile.tracing.requests import Name
 
 if TYPE_CHECKING:
+    from npcompile.guards import own_attributes
     from npcompile.python import dictionary, iterators
     from npcompile.tracing import loop_effects, vectors
     from npcompile.tracing.tracer import Tracer
 else:
+    defer(globals(), "npcompile.guards", "own_attributes")
     defer(globals(), "npcompile.python", "dictionary", "iterators")
     defer(globals(), "npcompile.tracing", "loop_effects", "vectors")
 
@@ -265,7 +266,7 @@ class SideEffects:
         self.t.inputs.guard_class(source, type(held))  # before anything is asked of it
         asks = inspect.getattr_static(type(held), "__getattr__", None) is not None
         there = Item(Attribute(source, "__dict__"), name) if asks else Attribute(source, name)
-        self.t.inputs.guard_kind(own(held, name), there)
+        self.t.inputs.guard_kind(own_attributes.own(held, name), there)
 
     def expect(self) -> None:
         """Makes cells for attributes that an earlier attempt stored to here or there."""
@@ -329,15 +330,15 @@ def _there(held: Any, name: Name) -> bool:
     """Whether an object has such an attribute, or a list or dictionary such an item."""
     if isinstance(name, tuple):
         return type(held) is list or name[0] in held
-    return own(held, name) is not MISSING
+    return own_attributes.own(held, name) is not own_attributes.MISSING
 
 
 def is_plain(held: Any, name: str) -> bool:
     """Whether an object keeps such an attribute in its dictionary."""
     kind = type(held)
-    if isinstance(held, (type, ModuleType)) or not has_dictionary(held):
+    if isinstance(held, (type, ModuleType)) or not own_attributes.has_dictionary(held):
         return False
-    on_class = inspect.getattr_static(kind, name, MISSING)
+    on_class = inspect.getattr_static(kind, name, own_attributes.MISSING)
     return ordinary(kind) and not hasattr(type(on_class), "__set__")
 
 

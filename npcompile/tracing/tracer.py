@@ -27,7 +27,6 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import PY_INT, Array, Calling
 from npcompile.guards.class_hooks import SHOWN, ask, own
-from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import Attribute, Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
@@ -65,6 +64,7 @@ from npcompile.tracing.requests import AsHashTable, Place, Requests
 from npcompile.tracing.side_effects import SideEffects
 
 if TYPE_CHECKING:
+    from npcompile.guards import kinds
     from npcompile.python import characters, dictionary, iterators
     from npcompile.tracing import (
         attributes,
@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     )
     from npcompile.tracing.dict_lookups import KeyLookups
 else:
+    defer(globals(), "npcompile.guards", "kinds")
     defer(globals(), "npcompile.python", "characters", "dictionary", "iterators")
     defer(
         globals(), "npcompile.tracing", "attributes", "calls", "external", "iteration",
@@ -405,7 +406,7 @@ class Tracer:
         match value:
             case Static(held, source):
                 if source is not None and type(held) is FunctionType:  # may become a key
-                    self.inputs.guard(IdentityGuard(source, held))
+                    self.inputs.guard(kinds.IdentityGuard(source, held))
                 return (source is None or pinned(held)) and own(type(held)) <= SHOWN, held
             case Node(op="const", attrs=Const(number)):
                 return True, number

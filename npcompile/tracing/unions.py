@@ -161,7 +161,7 @@ def fork(t: Tracer, frame: Frame, i: Instruction, union: TaggedUnion) -> Success
     depth = 0 if everywhere else _depth(frame, union)
     before = frame.state
     if not others:  # what loops carry may be of one kind and yet another array in each iteration
-        frame.state = _narrowed(before, union, first, depth)
+        frame.goes_on(_narrowed(before, union, first, depth))
         return control.instruct(t, frame, i, frame.stack)
     rest = replace(union, codes=union.codes[1:], options=tuple(others))
     second = others[0] if len(others) == 1 else rest
@@ -185,7 +185,7 @@ def _depth(frame: Frame, union: TaggedUnion) -> int:
 
 def _once(t: Tracer, frame: Frame, i: Instruction, state: State) -> Successors:
     """The exits of an instruction; NEXT is the one after it."""
-    frame.state = state
+    frame.goes_on(state)
     try:
         exits = control.instruct(t, frame, i, state.stack)
     except Unreachable:
@@ -203,7 +203,7 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
     def run(state: State) -> Arm:
         t.reach(way)
         created = len(t.created)
-        frame.state = state.copy()
+        frame.goes_on(state.copy())
         if control.instruct(t, frame, i, stack) is not None:
             raise Diverged
         if t.effects.pending.keys() != before.pending.keys():  # a cell that the other has not
@@ -223,7 +223,7 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
         other = run(states[1])
         if len(builder.region.nodes) != nodes or (again is None and builder.expected):
             raise Diverged
-        frame.state = joins.same_states(t, frame, one, other)
+        frame.goes_on(joins.same_states(t, frame, one, other))
     except (Diverged, Refused, Unreachable):
         builder.expected = expected
         before.restore()
@@ -237,7 +237,7 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
     finally:
         t.trying -= 1
     builder.expected = None if expected is None else builder.expected
-    frame.instruction, frame.stack = i, stack
+    frame.begins(i, stack, frame.writes)
     return True
 
 
@@ -256,7 +256,7 @@ def _arms(
         if not arm.exits.states:
             t.back_to(before)
             t.builder.check(condition if k else control.negate(t, condition), "Python raises")
-            frame.state = certain(1 - k)
+            frame.goes_on(certain(1 - k))
             return control.instruct(t, frame, i, frame.stack)
     targets = {target for arm in arms for target in arm.exits.states}
     if NEXT not in targets:
@@ -266,5 +266,5 @@ def _arms(
     if list(exits.states) != [NEXT]:
         assert NEXT not in exits.states
         return exits
-    frame.state = exits.states[NEXT]
+    frame.goes_on(exits.states[NEXT])
     return None

@@ -15,7 +15,6 @@ from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.graph.ir import CallSite
 from npcompile.graph.stubs import Globals
-from npcompile.guards.kinds import FunctionGuard
 from npcompile.guards.sources import Source
 from npcompile.program.ir import ItemsResult, Program, Result, StaticResult
 from npcompile.runtime.cache.disk import DiskCache, fingerprint
@@ -31,8 +30,10 @@ from npcompile.runtime.versions.version_lookup import (
 )
 
 if TYPE_CHECKING:
+    from npcompile.guards import kinds
     from npcompile.ops import foreign
 else:
+    defer(globals(), "npcompile.guards", "kinds")
     defer(globals(), "npcompile.ops", "foreign")
 
 
@@ -125,22 +126,22 @@ def _sources(function: FunctionType, outline: Outline, program: Program) -> Sour
     found.update(_codes(function.__code__, None))
     found[id(function)] = ("value", None)
     found[id(function.__globals__)] = ("globals", None)
-    kinds: set[type] = {FunctionType, CodeType, Globals}
+    classes: set[type] = {FunctionType, CodeType, Globals}
     for guard in outline.guards:
         if guard.recorded:
-            kinds.add(type(guard.value))
+            classes.add(type(guard.value))
             found.setdefault(id(guard.value), (guard.recorded, guard.source))
             if guard.recorded == "value" and globals_of(guard.value) is not None:
                 found.setdefault(id(globals_of(guard.value)), ("globals", guard.source))
-        if isinstance(guard, FunctionGuard):
+        if isinstance(guard, kinds.FunctionGuard):
             for code, watched in _codes(guard.value.__code__, guard.source).items():
                 found.setdefault(code, watched)
     for result in (program.result, *(held for way in program.resumes for held in way.held())):
         for leaf in _statics(result):
             if leaf.source is not None and not isinstance(leaf.value, _CONSTANT):
-                kinds.add(type(leaf.value))
+                classes.add(type(leaf.value))
                 found.setdefault(id(leaf.value), ("value", cast(Source, leaf.source)))
-    found.kinds = frozenset(kinds)
+    found.kinds = frozenset(classes)
     return found
 
 
