@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -82,6 +82,12 @@ def program(kind: OperatorFamily, *aliases: str, **fields: Any) -> Callable[[Pro
         return function
 
     return add
+
+
+def no_call(count: int, names: Container[str]) -> bool:
+    """Says of each call that lists are no arrays in it: the function writes them, or asks for an
+    array's attributes."""
+    return False
 
 
 def followed(function: Program) -> Program:

@@ -15,7 +15,6 @@ from npcompile.ops.arguments import as_array, dtype_of, program, shape_of
 from npcompile.ops.assignment import assigned, fitted
 from npcompile.ops.indexing import setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import no_call
 
 CREATION = arguments.program_kind("creation")
 
@@ -204,7 +203,7 @@ def fill(ctx: Context, a: ArrayRef, value: Operand) -> None:
     setitem(ctx, a, Ellipsis, value)
 
 
-@program(CREATION, "copyto", lists_are_arrays=no_call)
+@program(CREATION, "copyto", lists_are_arrays=arguments.no_call)
 def copyto(ctx: Context, dst: Operand, src: Operand, casting: Operand = "same_kind",
            where: Operand = True) -> None:
     """``dst[...] = src``, where a mask is true."""

@@ -16,9 +16,8 @@ from npcompile.ops.arguments import an_array, as_array, axis_in, operand_dtype, 
 from npcompile.ops.creation import filled
 from npcompile.ops.indexing import getitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import define, no_call
+from npcompile.ops.record import define
 from npcompile.ops.reductions import reduce_node
-from npcompile.ops.scans import cumsum
 from npcompile.ops.slices import Axes
 
 GATHER = arguments.program_kind("gather")
@@ -89,7 +88,7 @@ def _along(ctx: Context, ref: ArrayRef, indices: Operand, axis: Operand, what: s
     return places.laid(ref, places.total(ctx, [at, *rest]), Axes(), 0, (order,)), order
 
 
-@program(GATHER, "take_along_axis", lists_are_arrays=no_call)
+@program(GATHER, "take_along_axis", lists_are_arrays=arguments.no_call)
 def take_along_axis(ctx: Context, arr: Operand, indices: Operand,
                     axis: Operand = -1) -> ArrayRef:
     """Elements at indices along an axis, for each place along the others."""
@@ -99,7 +98,7 @@ def take_along_axis(ctx: Context, arr: Operand, indices: Operand,
     return places.gathered(ctx, ref, picks, strides)
 
 
-@program(GATHER, "put_along_axis", lists_are_arrays=no_call)
+@program(GATHER, "put_along_axis", lists_are_arrays=arguments.no_call)
 def put_along_axis(ctx: Context, arr: ArrayRef, indices: Operand, values: Operand,
                    axis: Operand) -> None:
     """Writes elements at indices along an axis, for each place along the others."""
@@ -107,7 +106,7 @@ def put_along_axis(ctx: Context, arr: ArrayRef, indices: Operand, values: Operan
     places.assign(ctx, arr, picks, values)
 
 
-@program(GATHER, "put", "ndarray.put", lists_are_arrays=no_call)
+@program(GATHER, "put", "ndarray.put", lists_are_arrays=arguments.no_call)
 def put(ctx: Context, a: ArrayRef, ind: Operand, v: Operand, mode: Operand = "raise") -> None:
     """Writes elements at indices that count in C order."""
     if not isinstance(a, ArrayRef) or not views.is_contiguous(ctx, a):
@@ -241,14 +240,17 @@ def repeated(ctx: Context, ref: ArrayRef, counts: ArrayRef, place: int) -> Array
     times = as_array(ctx, counts, INT)
     low = reduce_node(ctx, ctx.read(times), "min", (0,), False, INT, b.const(np.int64(0)))
     b.check(b.map("le", (b.const(0), low), BOOL), "repeat: a negative count")
-    ends = cumsum(ctx, views.copied(ctx, times))
+    ends = elementwise.run(ctx, "cumsum", views.copied(ctx, times))
+    assert isinstance(ends, ArrayRef)
     total = reduce_node(ctx, ctx.read(times), "sum", (0,), False, INT)
     size = b.size_of(total, 0)
     # one step up where each element's run ends: their running sum is the element's index
     steps = filled(ctx, (size + 1,), 0, INT)
     picks = places.laid(steps, ctx.read(ends), Axes(), 0, ((1,),))
     places.assign(ctx, steps, picks, 1, "add")
-    index = ctx.read(view(cumsum(ctx, steps), (size,), (1,)))
+    starts = elementwise.run(ctx, "cumsum", steps)
+    assert isinstance(starts, ArrayRef)
+    index = ctx.read(view(starts, (size,), (1,)))
     at = places.offsets(ctx, index, ref.strides[place])
     left = Axes(0, [*ref.shape[:place], *ref.shape[place + 1 :]],
                 [*ref.strides[:place], *ref.strides[place + 1 :]])

@@ -15,7 +15,6 @@ from npcompile.ops.creation import CREATION, filled
 from npcompile.ops.elementwise import run
 from npcompile.ops.indexing import setitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import no_call
 from npcompile.ops.selection import diagonal, diagonal_of
 from npcompile.ops.views import copied, permuted
 
@@ -296,7 +295,7 @@ def diag(ctx: Context, v: Operand, k: Operand = 0) -> ArrayRef:
     return out
 
 
-@program(CREATION, "fill_diagonal", lists_are_arrays=no_call)
+@program(CREATION, "fill_diagonal", lists_are_arrays=arguments.no_call)
 def fill_diagonal(ctx: Context, a: Operand, val: Operand, wrap: Operand = False) -> None:
     """One number written onto the main diagonal."""
     if not isinstance(a, ArrayRef) or a.ndim != 2 or not arguments.is_number(val):

@@ -61,12 +61,6 @@ def any_call(count: int, names: Container[str]) -> bool:
     return True
 
 
-def no_call(count: int, names: Container[str]) -> bool:
-    """Says of each call that lists are no arrays in it: the function writes them, or asks for an
-    array's attributes."""
-    return False
-
-
 @record
 class OperatorFamily:
     """A family of operators: ``call`` builds the graph for one call of any of them."""

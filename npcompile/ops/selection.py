@@ -10,13 +10,13 @@ from npcompile.ops.arguments import (
     as_array,
     axes_in,
     axis_in,
+    no_call,
     program,
     static_int,
     view,
 )
 from npcompile.ops.indexing import getitem
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.ops.record import no_call
 from npcompile.ops.reductions import SUM, reduce_with
 from npcompile.ops.views import VIEW, permuted
 
