@@ -22,12 +22,8 @@ def _variables(m: Any, rowvar: Any, lone: Any) -> Any:
     return rows if rowvar or lone else rows.T
 
 
-@program(FOLLOWED, "cov", guarantee="none")
-def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None,
-        fweights: Any = None, aweights: Any = None, *, dtype: Any = None) -> Any:
-    """How variables vary together."""
-    if fweights is not None or aweights is not None or dtype is not None:
-        raise NotImplementedError
+@followed
+def _covariances(m: Any, y: Any, rowvar: Any, bias: Any, ddof: Any) -> Any:
     x = _variables(m, rowvar, np.ndim(m) == 1)
     if y is not None:
         x = np.concatenate((x, _variables(y, rowvar, np.ndim(y) == 1 or len(y) == 1)), axis=0)
@@ -44,10 +40,21 @@ def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any 
     return c.squeeze()
 
 
+@program(FOLLOWED, "cov", guarantee="none")
+def cov(m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None,
+        fweights: Any = None, aweights: Any = None, *, dtype: Any = None) -> Any:
+    """How variables vary together."""
+    if fweights is not None or aweights is not None or dtype is not None:
+        raise NotImplementedError
+    return _covariances(m, y, rowvar, bias, ddof)
+
+
 @program(FOLLOWED, "corrcoef", guarantee="none")
 def corrcoef(x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = None) -> Any:
     """Covariances of variables that are divided by their deviations."""
-    c = np.cov(x, y, rowvar, dtype=dtype)
+    if dtype is not None:
+        raise NotImplementedError
+    c = _covariances(x, y, rowvar, False, None)
     if c.ndim == 0:
         return c / c
     deviation = np.sqrt(np.diag(c))

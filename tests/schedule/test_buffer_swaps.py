@@ -153,3 +153,31 @@ def test_memory_from_before_a_branch_keeps_its_place() -> None:
     for _ in range(3):
         want, got = f(a, 3, 4), compiled(a, 3, 4)
         assert got[0].tolist() == want[0].tolist() and got[1] == want[1]
+
+
+def test_memory_that_is_needed_whole_keeps_its_place() -> None:
+    """Only a slice of ``r`` would be copied where memories cannot change places."""
+    def f(a: Any, b: Any, n: int, s: float) -> Any:
+        if s > 1:
+            r = b + 1
+            new = np.zeros(r.size + 1)
+            new[:n] = r[:n]
+            new[n + 1 :] = r[n:]
+            return new
+        return a * s
+
+    def g(a: Any, b: Any, n: int, s: float) -> Any:
+        if s > 1:
+            r = b[::-1].copy()
+            new = np.empty(r.size + 1)
+            new[:n] = r[:n]
+            new[n] = s
+            new[n + 1 :] = r[n:]
+            return new
+        return a * s
+
+    a, b = np.ones((2, 9)), np.arange(30.0)
+    for function in (f, g):
+        compiled = jit(function)
+        for s in (0.5, 2.0, 3.0):
+            assert compiled(a, b, 3, s).tolist() == function(a, b, 3, s).tolist()

@@ -83,7 +83,7 @@ def _exchange(s: Scheduler, value: Node, target: BufferView, by: Node) -> bool:
     place = s.place.get(value)
     if place is None or not _begins(s, place, target) or target.memory.kind != "temp":
         return False
-    if not _fits(s, place.memory, target.memory):
+    if not _alone(s, place) or not _fits(s, place.memory, target.memory):
         return False
     s.save(target, value)
     copy = Nest(place.shape)
@@ -96,6 +96,16 @@ def _exchange(s: Scheduler, value: Node, target: BufferView, by: Node) -> bool:
         if found.memory is place.memory:
             s.place[node] = replace(found, memory=target.memory)
     return True
+
+
+def _alone(s: Scheduler, place: BufferView) -> bool:
+    """Whether no value that is needed later has other elements of the place's memory: where
+    memories cannot change places, nothing but the place is copied."""
+    return s.is_whole(place) or not any(
+        found.memory is place.memory and s.demand.last_use.get(node, -1) > s.now
+        and (found.shape, found.offset, found.strides) != (place.shape, place.offset, place.strides)
+        for node, found in s.place.items()
+    )
 
 
 def _begins(s: Scheduler, place: BufferView, target: BufferView) -> bool:
