@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from npcompile.api.vectorize import (  # type: ignore[assignment]  # NumPy has one, too
         vectorize as vectorize,
     )
+    from npcompile.commands.notebook import load_ipython_extension as load_ipython_extension
     from npcompile.core.errors import CheckError as CheckError
     from npcompile.core.errors import CompileError as CompileError
     from npcompile.core.errors import DeterminismError as DeterminismError
@@ -59,6 +60,7 @@ _HOMES = {
     "get_num_threads": "runtime.threads.pool",
     "guvectorize": "api.vectorize",
     "jit": "api.jit",
+    "load_ipython_extension": "commands.notebook",
     "profiler": "api.profiler",
     "prange": "core.parallel",
     "set_logs": "core.logs",

@@ -113,6 +113,9 @@ class profiler:
             lines.append(f"{key.__qualname__}: {found.calls:,} calls, {time_text(found.seconds)}")
         return "\n".join([*lines, "", *map(str, self.profiles.values())])
 
+    def _repr_html_(self) -> str:
+        return "".join(profile._repr_html_() for profile in self.profiles.values())
+
     def trace(self) -> dict[str, Any]:
         """Calls and what ran in them as Chrome's trace viewer and Perfetto read them (JSON)."""
         spans = [span for found in self._functions.values() for span in found.spans]

@@ -64,13 +64,19 @@ def main(options: argparse.Namespace) -> int:
 def instrumented(path: Path) -> tuple[CodeType, int]:
     """The code of a script whose functions are decorated, and how many these are."""
     tree = ast.parse(path.read_bytes(), str(path))
+    found = decorate(tree)
+    return compile(tree, str(path), "exec", dont_inherit=True), found
+
+
+def decorate(tree: ast.Module) -> int:
+    """Gives the functions of a module one more decorator, and returns how many these are."""
     found = 0
     for node in functions_of(tree.body):
         place = {"lineno": node.lineno, "col_offset": node.col_offset,
                  "end_lineno": node.lineno, "end_col_offset": node.col_offset}
         node.decorator_list.append(ast.Name(NAME, ast.Load(), **place))
         found += 1
-    return compile(tree, str(path), "exec", dont_inherit=True), found
+    return found
 
 
 def functions_of(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:

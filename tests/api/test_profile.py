@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.ndimage import gaussian_filter1d
 
 import npcompile
 from npcompile import CompileError, jit
@@ -24,7 +25,7 @@ def mixed(x, y):
     for i in range(len(x)):
         total = total * 0.5 + x[i]
     b = np.exp(a) / (1 + a)
-    return np.median(b) + total + a @ a
+    return gaussian_filter1d(b, 1.0).sum() + total + a @ a
 
 
 @jit
@@ -218,7 +219,7 @@ def test_a_profiler_takes_the_calls_of_its_block() -> None:
     found = p.profiles["mixed"]
     assert sum(found.lines.values()) == pytest.approx(found.seconds, rel=0.05)
     names = {event["name"] for event in p.trace()["traceEvents"]}
-    assert "mixed" in names and "numpy.median" in names
+    assert "mixed" in names and any("gaussian_filter1d" in name for name in names)
     assert re.search(r"mixed: 1 calls", str(p))
 
 

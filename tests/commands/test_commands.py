@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from npcompile.commands import run
+import npcompile
+from npcompile.commands import notebook, run
 
 SCRIPT = '''\
 """A script."""
@@ -132,3 +133,47 @@ def test_a_command_that_is_missing_or_unknown() -> None:
     for words in ((), ("walk",)):
         done = command(*words)
         assert done.returncode == 2 and "run" in done.stderr
+
+
+# ------------------------------------------------------------------ notebooks
+
+CELL = """\
+import numpy as np
+
+def squares(x):
+    return (x * x).sum()
+
+def never(x):
+    return x
+
+squares(np.arange(4.0))
+"""
+
+
+class Shell:
+    """What an extension is loaded into, as IPython's shell is."""
+
+    def __init__(self) -> None:
+        self.user_ns: dict[str, object] = {}
+        self.magics: dict[tuple[str, str], object] = {}
+
+    def register_magic_function(self, function, magic_kind, magic_name):
+        self.magics[magic_kind, magic_name] = function
+
+
+def test_a_notebook_cell(capsys: pytest.CaptureFixture[str]) -> None:
+    shell = Shell()
+    npcompile.load_ipython_extension(shell)
+    value = shell.magics["cell", "npcompile"]("", CELL)
+    assert value == 14.0 and isinstance(shell.user_ns["squares"], npcompile.Jit)
+    assert set(shell.user_ns) >= {"np", "squares", "never"} and run.NAME not in shell.user_ns
+    shown = capsys.readouterr().out
+    assert "squares: 1 calls" in shown and "return (x * x).sum()" in shown
+    assert "never" not in shown
+
+
+def test_a_notebook_cell_that_raises() -> None:
+    names: dict[str, object] = {}
+    with pytest.raises(ZeroDivisionError):
+        notebook.run("def f(x):\n    return x / 0\nf(1)\n", names)
+    assert run.NAME not in names and "f" in names
