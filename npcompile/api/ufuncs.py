@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.backends.cpu.loader import symbols
 from npcompile.core import config, logs
 from npcompile.core.aside import aside
 from npcompile.core.locks import lock
@@ -26,7 +27,7 @@ from npcompile.runtime.unsafe import raw_memory, ufunc_objects
 from npcompile.runtime.unsafe.layout import UfuncHead
 
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
-_ALL_FLAGS = 0x3D
+_ALL_FLAGS = 0x3F  # on any machine; what it does not have is ignored
 _lock = lock()
 _kept: list[Any] = []  # ufuncs refer to their tables for ever
 raw_memory.keep_for_ever(_kept)  # at exit, too
@@ -134,7 +135,7 @@ class _Stub:
                 aside(self.compile)
         except BaseException as error:  # a signal handler's
             raised = error
-        _libm().feclearexcept(_ALL_FLAGS)  # compiling may have raised some
+        _clear_flags()(_ALL_FLAGS)  # compiling may have raised some
         loop = _LOOP(self.library) if self.loop is None else self.loop
         loop(*args)
         if raised is not None:
@@ -167,5 +168,5 @@ class _Stub:
 
 
 @cache
-def _libm() -> Any:
-    return ctypes.CDLL(None)
+def _clear_flags() -> Any:
+    return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)(symbols.resolve("feclearexcept"))

@@ -92,6 +92,14 @@ def full_tracebacks() -> bool:
     return _flag("NPCOMPILE_FULL_TRACEBACKS")
 
 
+def tries_platform() -> bool:
+    """``NPCOMPILE_PLATFORM=try``: functions are compiled on systems that nobody has tested."""
+    value = os.environ.get("NPCOMPILE_PLATFORM", "")
+    if value not in ("", "try"):
+        raise ValueError(f"NPCOMPILE_PLATFORM is try, not {value!r}")
+    return value == "try"
+
+
 def _deterministic() -> Deterministic:
     name = "NPCOMPILE_DETERMINISTIC"
     text = os.environ.get(name, "")
@@ -102,8 +110,8 @@ def _deterministic() -> Deterministic:
     return _SWITCH[text.lower()]
 
 
-Capability = Literal["default", "avx2", "avx512"]
-_VECTORS: tuple[Capability, ...] = ("default", "avx2", "avx512")
+Capability = Literal["default", "avx2", "avx512", "scalar"]
+_VECTORS: tuple[Capability, ...] = ("default", "avx2", "avx512", "scalar")
 
 
 def capability() -> Capability:
@@ -112,7 +120,7 @@ def capability() -> Capability:
     for known in _VECTORS:
         if value == known:
             return known
-    raise ValueError(f"NPCOMPILE_CPU_CAPABILITY is default, avx2 or avx512, not {value!r}")
+    raise ValueError(f"NPCOMPILE_CPU_CAPABILITY is default, avx2, avx512 or scalar, not {value!r}")
 
 
 def wanted_threads() -> int | None:

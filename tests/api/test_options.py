@@ -48,7 +48,8 @@ def test_what_is_no_function(thing: Any, text: str) -> None:
 @pytest.mark.parametrize(("name", "value", "text"), [
     ("NPCOMPILE_LOGS", "all_", "log topics are trace,"),
     ("NPCOMPILE_NUM_THREADS", "many", "NPCOMPILE_NUM_THREADS is a positive number, not 'many'"),
-    ("NPCOMPILE_CPU_CAPABILITY", "sse", "NPCOMPILE_CPU_CAPABILITY is default, avx2 or avx512"),
+    ("NPCOMPILE_CPU_CAPABILITY", "sse", "NPCOMPILE_CPU_CAPABILITY is default, avx2, avx512 or"),
+    ("NPCOMPILE_PLATFORM", "yes", "NPCOMPILE_PLATFORM is try, not 'yes'"),
     ("NPCOMPILE_DETERMINISTIC", "maybe", "NPCOMPILE_DETERMINISTIC is 0, 1 or portable"),
     ("NPCOMPILE_CHECK", "maybe", "NPCOMPILE_CHECK is 0 or 1, not 'maybe'"),
     ("NPCOMPILE_DISABLE", "maybe", "NPCOMPILE_DISABLE is 0 or 1, not 'maybe'"),

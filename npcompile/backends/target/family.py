@@ -98,6 +98,7 @@ class Family:
 
     name = "plain"
     runs = False  #: whether calls may be machine code
+    proven = False  #: whether all tests have run on such a machine itself
     saturates = False  #: what instructions do, see :class:`Target`
     orders_quietly = True  #: comparisons of single numbers raise no flag for quiet NaN
     second_linker = False  #: whether LLVM's newer linker has to be used
@@ -123,8 +124,10 @@ class Family:
 
     def chosen(self, request: str, cpu: str, have: Mapping[str, bool], features: str,
                near: int) -> Target:
-        """The target for a capability of a processor that has these features."""
-        return Target(cpu, features, 16, False, near, self.name, self.saturates)
+        """The target for a capability of a processor that has these features; *scalar* vectors have
+        one float64."""
+        width = 8 if request == "scalar" else 16
+        return Target(cpu, features, width, False, near, self.name, self.saturates)
 
     def spelled(self, text: str) -> str:
         """A module's text with this family's names for machine functions."""

@@ -14,7 +14,7 @@ class X86_64(Family):
     """AVX-512, AVX2 or neither."""
 
     name = "x86-64"
-    runs = True
+    runs = proven = True
     orders_quietly = False
     elf = 62
     relocations: Mapping[int, Relocation] = {
@@ -40,6 +40,8 @@ class X86_64(Family):
 
     def chosen(self, request: str, cpu: str, have: Mapping[str, bool], features: str,
                near: int) -> Target:
+        if request == "scalar":
+            return super().chosen(request, cpu, have, features, near)
         wide = all(have.get(name) for name in _AVX512)
         if wide and request != "avx2":
             return Target(cpu, features, 64, True, near, self.name)

@@ -4,6 +4,7 @@
 
     file   ::= magic, BLAKE2b of the rest, lengths, key, metadata (JSON, or nothing), object
     folder ::= $NPCOMPILE_CACHE_DIR | $XDG_CACHE_HOME/npcompile | ~/.cache/npcompile
+             | the system's folder for such files, where it is not Linux
 
 What is loaded from here is executed.  So the folder must be a real one, belong to this user and be
 writable by nobody else; anything else is refused with a reason, and nothing is read or written.
@@ -87,6 +88,10 @@ def default_folder() -> Path:
     given = os.environ.get("NPCOMPILE_CACHE_DIR")
     if given:
         return Path(given).expanduser()
+    if sys.platform != "linux":
+        from platformdirs import user_cache_path
+
+        return user_cache_path("npcompile", appauthor=False)
     base = os.environ.get("XDG_CACHE_HOME", "")
     home = Path(base) if os.path.isabs(base) else Path(os.path.expanduser("~/.cache"))
     return home / "npcompile"

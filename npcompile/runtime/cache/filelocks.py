@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+
+try:
+    import fcntl
+except ImportError:  # a system without such locks: everybody goes ahead
+    fcntl = None  # type: ignore[assignment]
 
 #: seconds to wait for what another process makes
 PATIENCE = 10.0
@@ -24,6 +28,9 @@ def alone(folder: int, name: str) -> Iterator[bool]:
     with the process that has it; where files can't be locked everybody goes ahead.
     """
     if name in _mine:  # the caller's, or that of a thread that makes the same
+        yield False
+        return
+    if fcntl is None:
         yield False
         return
     try:

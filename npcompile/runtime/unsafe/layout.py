@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from npcompile.backends.target import here
+from npcompile.core.config import tries_platform
 from npcompile.core.records import record
 
 ELSIZE = 40  #: of PyArray_Descr since NumPy 2; recycled memory is used where it holds
@@ -74,18 +75,44 @@ def layout() -> Layout | None:
 _VERSIONS = ((3, 11), (3, 12), (3, 13))  #: of CPython, whose bytecode is followed
 
 
+#: systems that the tests have run on
+_SYSTEMS = ("linux",)
+
+
 @cache
 def supported() -> bool:
     """Whether entries work here: on a known machine, with objects of a known layout."""
-    return here().runs and sys.version_info[:2] in _VERSIONS and layout() is not None
+    return not _hindrance()
+
+
+def proven() -> bool:
+    """Whether the tests have run on such a machine and system, not in an emulator."""
+    return here().proven and sys.platform in _SYSTEMS
 
 
 def unsupported() -> str:
-    """Says on which machine, with which Python and NumPy, calls cannot be machine code."""
-    build = " without a GIL" if "free-threading" in sys.version else ""
-    python = f"{platform.python_implementation()} {platform.python_version()}{build}"
-    with_ = f"{python} and NumPy {np.__version__}"
-    return f"calls can't be machine code on {platform.machine()} with {with_}"
+    """Says on which machine, with which Python and NumPy, calls cannot be machine code, and why."""
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    where = f"{platform.machine()} with {python} and NumPy {np.__version__}"
+    return f"calls can't be machine code on {where}: {_hindrance()}"
+
+
+def _hindrance() -> str:
+    """Why calls can't be machine code; empty if they can."""
+    tries = tries_platform()
+    first, last = (".".join(map(str, _VERSIONS[k])) for k in (0, -1))
+    if sys.implementation.name != "cpython":
+        return "it is not CPython"
+    if "free-threading" in sys.version:
+        return "this Python has no GIL"
+    if sys.version_info[:2] not in _VERSIONS:
+        return f"CPython {first} to {last} are served"
+    if not here().runs:
+        return "such processors are not served"
+    if sys.platform not in _SYSTEMS and not tries:
+        return (f"the tests have not run on {sys.platform} yet (NPCOMPILE_PLATFORM=try compiles"
+                " there, and `python -m npcompile selftest --device cpu` tells whether it works)")
+    return "" if layout() is not None else "objects have an unknown layout"
 
 
 def _bytes(thing: object) -> bytes:

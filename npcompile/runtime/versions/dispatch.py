@@ -27,9 +27,10 @@ from npcompile.core.reported import reported
 from npcompile.core.sections import section
 from npcompile.core.surroundings import Postponed, Unusable, why
 from npcompile.core.unseen import unseen
+from npcompile.frontend.bytecode import check_opcodes
 from npcompile.runtime.entry import leaf_matching
 from npcompile.runtime.entry.executables import MISS, STALE, Executable, Left
-from npcompile.runtime.unsafe.layout import supported, unsupported
+from npcompile.runtime.unsafe.layout import proven, supported, unsupported
 from npcompile.runtime.versions.exits import Exits
 from npcompile.runtime.versions.fallbacks import Fallbacks, complain
 from npcompile.runtime.versions.native import Probe
@@ -301,6 +302,11 @@ class Dispatcher:
         compiler = self.served.compiler
         if not (compiler.walked or supported()):
             raise Unusable(Refusal("machine", unsupported()))
+        check_opcodes()
+        if not (compiler.walked or proven()):
+            from npcompile.runtime.entry import self_check  # on few machines
+
+            self_check.require()
         make = compiler.make if whole else compiler.once
         version = make(bound, self.policy.idle(bound), self._exit)
         self.policy.made(version)

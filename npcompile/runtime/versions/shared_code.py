@@ -18,7 +18,7 @@ def address(what: str) -> int:
     """Where a subprogram is; ``what`` is its name and number of lanes: ``gammainc.8``."""
     name, _, count = what.partition(".")
     lanes = int(count)
-    request = "avx2" if lanes == cpu.target("avx2").width // 8 else "default"
+    request = next((w for w in ("scalar", "avx2") if cpu.target(w).width == 8 * lanes), "default")
 
     def text(target: Target) -> str:
         if name not in SUBPROGRAMS:  # which the modules that define records define
@@ -32,7 +32,7 @@ def stock_address(what: str) -> int:
     """Where a kernel in stock is; ``what`` is its name, which begins with the width of registers.
     """
     width, name = int(what.partition(".")[0]), f"{STOCK}.{what}"
-    request = next(w for w in ("default", "avx2") if cpu.target(w).width == width)
+    request = next(w for w in ("default", "avx2", "scalar") if cpu.target(w).width == width)
 
     def text(target: Target) -> str:
         from npcompile.backends.cpu.kernels import kernel_functions  # only who compiles needs them

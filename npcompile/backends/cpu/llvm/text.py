@@ -108,6 +108,8 @@ def literal(elem: str, number: Literal, lanes: int = 1) -> Value:
 
 def vector_literal(elem: str, numbers: Sequence[Literal]) -> Value:
     """A constant with a number per lane."""
+    if len(numbers) == 1:
+        return literal(elem, numbers[0])
     items = ", ".join(f"{elem} {number_text(elem, n)}" for n in numbers)
     return Value(f"<{items}>", elem, len(numbers))
 
@@ -363,6 +365,12 @@ class LLVMFunction:
         if len(lanes) == 1:
             source, lane = (a, lanes[0]) if lanes[0] < a.lanes else (b, lanes[0] - a.lanes)
             return self.extract(source, lane)
+        if a.lanes == 1:
+            made = poison(a.elem, len(lanes))
+            for k, lane in enumerate(lanes):
+                text = f"insertelement {made.typed}, {(b if lane else a).typed}, i64 {k}"
+                made = self.op(text, a.elem, len(lanes))
+            return made
         picks = ", ".join(f"i32 {lane}" for lane in lanes)
         return self.op(f"shufflevector {a.typed}, {b.typed}, <{len(lanes)} x i32> <{picks}>",
                        a.elem, len(lanes))
