@@ -20,7 +20,7 @@ from npcompile.backends.cpu.linalg.matrix_products import Products
 from npcompile.backends.cpu.llvm.access import Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64
-from npcompile.backends.cpu.loader.compile import Target
+from npcompile.backends.target import Target
 from npcompile.graph.routines import BAND
 
 TOGETHER = 4  # rows
