@@ -23,6 +23,7 @@ import numpy as np
 from npcompile.core.records import record
 from npcompile.ops import trials
 from npcompile.ops.record import Guarantee
+from npcompile.ops.repeatable import is_repeatable
 
 
 @record
@@ -207,8 +208,9 @@ def _pure(function: Any) -> Foreign | None:
         return None  # a helper of the library's, which may trust its arguments blindly
     trusting = module.startswith("scipy.ndimage")  # footprints and structures
     made = trials.trial(function, module, name)
+    guarantee: Guarantee = "machine" if is_repeatable(module, name) else "none"
     return Foreign(f"{module}.{name}", made, writes=name in _WRITING, trusting=trusting,
-                   observed=made is None)
+                   observed=made is None, guarantee=guarantee)
 
 
 def _fortran(function: Any) -> Foreign | None:

@@ -99,10 +99,10 @@ class Lowering:
     def whole(self, n: int) -> Lowering:
         """One step for rows of few points."""
         layout = self.layout
-        ends = (End(side, form, f"{side}_stride") for side, form in
-                (("source", layout.source), ("target", layout.target)))
+        source = End("source", layout.source, "source_stride")
+        target = End("target", layout.target, "target_stride")
         shape = "whole" if layout.kind == "c2c" else f"whole_{layout.kind}"
-        self.put(shape, n, layout.lanes(layout.block), *ends, {}, scaled=layout.scaled)
+        self.put(shape, n, layout.lanes(layout.block), source, target, {}, scaled=layout.scaled)
         return self
 
     def buffer(self, n: int) -> End:
