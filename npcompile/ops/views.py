@@ -252,10 +252,9 @@ def _new_shape(
         if ctx.facts.equal(rest, 0):
             raise ctx.refuse("reshape", "-1 beside an axis of length 0: Python raises")
         sizes[unknown[0]] = _quotient(ctx, ref, rest, total)
-    if not ctx.facts.equal(product(sizes), total):
-        raise ctx.refuse("reshape", "another number of elements: Python raises")
     for size in sizes:
         arguments.require(ctx, "<=", 0, size, "reshape: a negative length")
+    arguments.require(ctx, "==", product(sizes), total, "reshape: another number of elements")
     return tuple(sizes), not unknown
 
 
