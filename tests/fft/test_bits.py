@@ -62,6 +62,20 @@ def test_rows_of_few_points(n: int) -> None:
     assert digest(whole) == digest(rows)
 
 
+@pytest.mark.parametrize("n", [5, 12, 16])
+def test_rows_of_few_points_between_array_operations(n: int) -> None:
+    @npcompile.jit
+    def product(x: np.ndarray) -> np.ndarray:
+        return np.fft.ifft(np.fft.fft(x) * 1j) * 2
+
+    for char in "FD":
+        x = numbers(n, (333, n), char)
+        rows = product(x)
+        assert digest(*[product(x[k : k + 3]) for k in range(0, 333, 3)]) == digest(rows)
+        assert digest(*[product(x[k : k + 37]) for k in range(0, 333, 37)]) == digest(rows)
+        assert digest(2 * fft.ifft(fft.fft(x) * 1j)) == digest(rows)
+
+
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "fft2", "rfftn"])
 def test_functions_that_are_called_often(name: str) -> None:
     """They are compiled after some calls, and say the same as before."""

@@ -58,7 +58,8 @@ class TransformKind:
         if job is not None:
             for name, place in PART.items():
                 words[_AT[name]] = job.words[place]
-        fixed = {"n": n, "way": way, "slow": job is None,
+        single = self.entry(n, WAYS.index("rows")) if WAYS[way] == "lanes" else 0
+        fixed = {"n": n, "way": way, "slow": job is None, "single": single,
                  "source_size": self.dtype.itemsize, "target_size": self.made.itemsize}
         for name, value in fixed.items():
             words[_AT[name]] = int(value)

@@ -50,8 +50,9 @@ class PassStep:
 #: rows that are worth lanes of their own where they have few points, and how many these are
 MANY, FEW = 64, 32
 #: what compiled programs are told of a length: the length, how arrays lie (ways of :data:`WAYS`), a
-#: frame, the sizes of numbers at both ends, and whether Python runs it
-ENTRY = ("n", "way", *FRAME, "source_size", "target_size", "slow")
+#: frame, the sizes of numbers at both ends, whether Python runs it, and the
+#: entry for rows that are fewer than lanes
+ENTRY = ("n", "way", *FRAME, "source_size", "target_size", "slow", "single")
 #: one row after the other, neighbouring columns in lanes, rows of few points in lanes
 WAYS = ("rows", "columns", "lanes")
 #: entries of a kind of transform that are found at once, by its length

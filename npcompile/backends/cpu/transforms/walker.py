@@ -69,14 +69,14 @@ def _called() -> str:
             ("source_outer", "i64 %so"), ("target_outer", "i64 %to"), ("source_inner", "i64 %si"),
             ("target_inner", "i64 %ti"), ("source_stride", "i64 %ss"),
             ("target_stride", "i64 %ts"), ("block", "i64 %block"), ("total", "i64 %total")))
-    sizes = "\n".join(map(of_entry, ("source_size", "target_size")))
+    sizes = "\n".join(map(of_entry, ("source_size", "target_size", "lanes", "block")))
     of_rows = "\n".join(
         f"  %f.{name} = getelementptr i64, ptr %frame, i64 {PART[name]}\n"
         f"  store {value}, ptr %f.{name}" for name, value in (
-            ("source", "ptr %source"), ("target", "ptr %target"), ("inner", "i64 %rows"),
+            ("source", "ptr %source"), ("target", "ptr %target"), ("inner", "i64 %units"),
             ("total", "i64 %rows"), ("source_outer", "i64 0"), ("target_outer", "i64 0"),
-            ("source_inner", "i64 %si"), ("target_inner", "i64 %ti"), ("block", "i64 1"),
-            ("source_stride", "i64 %e.source_size"), ("target_stride", "i64 %e.target_size")))
+            ("source_inner", "i64 %si"), ("target_inner", "i64 %ti"), ("block", "i64 %block"),
+            ("source_stride", "i64 %si"), ("target_stride", "i64 %ti")))
     return f"""
 define i64 @npc_fft_call(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
                          i64 %made, i64 %behind) {{
@@ -173,7 +173,10 @@ fine:
 define i64 @npc_fft_entry(ptr %kind, i64 %n) optnone noinline {{
 entry:
   %control = alloca i32
-  %hash = shl i64 %n, 1
+  %few = icmp sle i64 %n, {FEW}
+  %c = select i1 %few, i64 {WAYS.index("lanes")}, i64 {WAYS.index("rows")}
+  %twice = shl i64 %n, 1
+  %hash = add i64 %twice, %c
   %at = and i64 %hash, {ENTRIES - 1}
   %place = getelementptr ptr, ptr %kind, i64 %at
   %found = load atomic ptr, ptr %place acquire, align 8
@@ -184,14 +187,14 @@ compare:
   %its.c.at = getelementptr i64, ptr %found, i64 {entry["way"]}
   %its.c = load i64, ptr %its.c.at
   %same.n = icmp eq i64 %its, %n
-  %same.c = icmp eq i64 %its.c, 0
+  %same.c = icmp eq i64 %its.c, %c
   %same = and i1 %same.n, %same.c
   br i1 %same, label %ready, label %miss
 miss:
   call void @npc.fp.save(ptr %control)
 {of_kind("find", "ptr", ENTRIES)}
 {of_kind("id", "i64", ENTRIES + 2)}
-  %fresh = call ptr %find(i64 %id, i64 %n, i64 0)
+  %fresh = call ptr %find(i64 %id, i64 %n, i64 %c)
   call void @npc.fp.restore(ptr %control)
   br label %ready
 ready:
@@ -203,14 +206,26 @@ ready:
 define void @npc_fft_rows(i64 %entry, ptr %source, ptr %target, i64 %rows, i64 %given,
                          i64 %made) optnone noinline {{
   %frame = alloca [{len(FRAME)} x i64], align 64
-  %e = inttoptr i64 %entry to ptr
+  %whole = inttoptr i64 %entry to ptr
+  %least.at = getelementptr i64, ptr %whole, i64 {entry["lanes"]}
+  %least = load i64, ptr %least.at
+  %few = icmp slt i64 %rows, %least
+  %single.at = getelementptr i64, ptr %whole, i64 {entry["single"]}
+  %single = load ptr, ptr %single.at
+  %e = select i1 %few, ptr %single, ptr %whole
 {sizes}
+  %minus = sub i64 0, %e.lanes
+  %even = and i64 %rows, %minus
+  %block = call i64 @llvm.smin.i64(i64 %e.block, i64 %even)
+  %less = sub i64 %block, 1
+  %up = add i64 %rows, %less
+  %units = sdiv i64 %up, %block
   %template = getelementptr i64, ptr %e, i64 {entry["steps"]}
   call void @llvm.memcpy.p0.p0.i64(ptr %frame, ptr %template, i64 {8 * len(FRAME)}, i1 false)
   %si = mul i64 %given, %e.source_size
   %ti = mul i64 %made, %e.target_size
 {of_rows}
-  call void @npc_fft_units(ptr %frame, i64 0, i64 %rows)
+  call void @npc_fft_units(ptr %frame, i64 0, i64 %units)
   ret void
 }}
 
