@@ -66,19 +66,27 @@ def hypot(x: Expr, y: Expr) -> Expr:
     f = format_of(x)
     one = const(1.0, x)
     a, b = abs(x), abs(y)
-    special = ~((a < INFINITY) & (b < INFINITY))
-    a, b = rare(special, one, a), rare(special, one, b)
     large, small = where(a > b, a, b), where(a > b, b, a)
-    lift = 2.0 ** (f.bias // 2 + f.mantissa + 8)
     top, bottom = 2.0 ** (f.bias // 2 - 1), 2.0 ** -(f.bias // 2 - f.mantissa - 2)
-    tall, tiny = large > top, large < bottom
-    down = where(tall, const(1 / lift, x), where(tiny, const(lift, x), one))
-    back = where(tall, const(lift, x), where(tiny, const(1 / lift, x), one))
-    large, small = large * down, small * down
+    special = ~(large == 0.0) & outside(large, bottom, top, f)  # not if x alone is NaN
+    lift = 2.0 ** (f.bias // 2 + f.mantissa + 8)
+
+    def scale(far: Expr, tall: float, tiny: float) -> Expr:
+        low = where(far < bottom, const(tiny, x), one)
+        return where(far > top, const(tall, x), low)
+
+    finite = special & (a < INFINITY) & (b < INFINITY)
+    far, near = where(finite, large, one), where(finite, small, one)
+    down = scale(far, 1 / lift, lift)
+    large, small = rare(special, far * down, large), rare(special, near * down, small)
     (square, low), (other, other_low) = two_product(large, large), two_product(small, small)
     total, lost = quick_two_sum(square, other)
     total, lost = quick_two_sum(total, lost + (low + other_low))
     root = sqrt(total)
-    value = fma(fma(-root, root, total) + lost, 0.5 * _inverse(root), root) * back
-    endless = (abs(x) == INFINITY) | (abs(y) == INFINITY)
-    return rare(special, where(endless, const(INFINITY, x), where(x != x, x, y)), value)
+    value = fma(fma(-root, root, total) + lost, 0.5 * _inverse(root), root)
+    # all again from the operands, so that lanes that are not special need none of it
+    endless, nan = (x == INFINITY) | (x == -INFINITY) | (y == INFINITY) | (y == -INFINITY), x != x
+    far = where(special & ~endless & ~nan & (y == y), where(abs(x) < abs(y), b, a), one)
+    limit = where(endless, const(INFINITY, x), where(nan, x, y))
+    return rare(special, where(endless | nan | (y != y), limit,
+                               value * scale(far, lift, 1 / lift)), value)
