@@ -28,12 +28,15 @@ if TYPE_CHECKING:
     from numpy import *  # noqa: F403  every name of NumPy's is one of ours
 
     from npcompile import special as special
+    from npcompile.api.cfunc import carray as carray
+    from npcompile.api.cfunc import cfunc as cfunc
     from npcompile.api.determinism import deterministic as deterministic
     from npcompile.api.determinism import (
         use_deterministic_algorithms as use_deterministic_algorithms,
     )
     from npcompile.api.jit import Jit as Jit
     from npcompile.api.jit import jit as jit
+    from npcompile.api.lambdify import lambdify as lambdify
     from npcompile.api.profiler import profiler as profiler
     from npcompile.api.vectorize import guvectorize as guvectorize
     from npcompile.api.vectorize import (  # type: ignore[assignment]  # NumPy has one, too
@@ -56,10 +59,13 @@ _HOMES = {
     "CompileError": "core.errors",
     "DeterminismError": "core.errors",
     "Jit": "api.jit",
+    "carray": "api.cfunc",
+    "cfunc": "api.cfunc",
     "deterministic": "api.determinism",
     "get_num_threads": "runtime.threads.pool",
     "guvectorize": "api.vectorize",
     "jit": "api.jit",
+    "lambdify": "api.lambdify",
     "load_ipython_extension": "commands.notebook",
     "profiler": "api.profiler",
     "prange": "core.parallel",

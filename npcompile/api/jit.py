@@ -41,7 +41,7 @@ from npcompile.runtime.unsafe.native_functions import (
 )
 
 if TYPE_CHECKING:
-    from npcompile.api import pickling
+    from npcompile.api import pandas_engine, pickling
     from npcompile.api.decorator import Decorator, Options
     from npcompile.api.explain import Explanation
     from npcompile.api.lower import Lowered
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from npcompile.runtime.unsafe import gates
     from npcompile.runtime.versions.dispatch import Dispatcher
 else:
-    defer(globals(), "npcompile.api", "pickling")
+    defer(globals(), "npcompile.api", "pandas_engine", "pickling")
     defer(globals(), "npcompile.runtime.unsafe", "gates")
 
 
@@ -559,7 +559,9 @@ def jit(fn: Any = None, **given: Any) -> Any:
     array([1., 3., 5., 7.])
     """
     if fn is None:
-        return functools.partial(jit, **given)
+        decorator: Any = functools.partial(cast(Any, jit), **given)
+        vars(decorator)["__pandas_udf__"] = pandas_engine
+        return decorator
     config = from_environment(**given)
     if not config.capabilities.host_memory and not disabled():
         from npcompile.backends.gpu.cuda import require
@@ -581,6 +583,7 @@ def jit(fn: Any = None, **given: Any) -> Any:
     return _kind_made(code)(fn, config)
 
 
+vars(jit)["__pandas_udf__"] = pandas_engine  # DataFrame.apply(..., engine=npcompile.jit)
 vars(jit)["__signature__"] = inspect.Signature([  # `inspect` reads it, and `help`
     inspect.Parameter("fn", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None),
     *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)

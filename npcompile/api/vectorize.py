@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from npcompile.runtime.ufuncs.core_layouts import CoreLayout, LoopKind
     from npcompile.runtime.ufuncs.traced_loops import PlainLoop, TracedLoop
 
-STALE = 1  #: the word of a loop's state that tells of changed globals
 _lock = lock()
 _COMPILER = ("npcompile.runtime.versions.version_writer", "npcompile.tracing.retries",
              "npcompile.backends.cpu.body", "npcompile.runtime.ufuncs.traced_loops")
@@ -45,7 +44,7 @@ class _Variant:
     def __init__(self, owner: CoreUfunc, kind: LoopKind, lengths: Mapping[str, int]) -> None:
         self.kind = kind
         self.loop = _loop(owner, kind, lengths)
-        self.raised, self.state = self.loop.steps.raised, self.loop.state
+        self.raised, self.state = self.loop.steps.raised, self.loop.state  # [1]: it is stale
         self.functions = (ctypes.c_void_p * 1)(self.loop.address)
         self.data = (ctypes.c_void_p * 1)(self.loop.data)
         self.types = bytes(dtype.num for dtype in kind.dtypes)
@@ -90,6 +89,7 @@ class CoreUfunc:
 
     __name__: str
     __qualname__: str
+    inlined = False  #: a call is no call of the plain function
 
     def __init__(
         self,
@@ -203,7 +203,7 @@ class Vectorized(CoreUfunc):
         if found is None:
             return self._element_by_element(args, kwargs)
         variant, weak = found
-        if variant.state[STALE] and not variant.loop.stands():
+        if variant.state[1] and not variant.loop.stands():
             del self._known[kinds]
             return self(*args, **kwargs)
         if weak is not None:

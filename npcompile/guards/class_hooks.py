@@ -61,8 +61,8 @@ def of_library(function: FunctionType) -> bool:
 
 
 def wrapped_by_us(held: Any) -> FunctionType | None:
-    """The Python function inside a compiled one."""
-    if _is_ours(type(held)):
+    """The Python function inside a compiled one, if a call of this is a call of that."""
+    if _is_ours(type(held)) and getattr(type(held), "inlined", True):
         wrapped = getattr(held, "__wrapped__", None)
         return wrapped if type(wrapped) is FunctionType else None
     return None

@@ -28,10 +28,8 @@ from npcompile.graph.ir import Geometry, Graph, Param, StaticObject
 from npcompile.graph.types import contiguous
 from npcompile.ops.record import Op
 from npcompile.program.ir import Buffer, Program
-from npcompile.runtime.entry.executables import Stopwatch
-from npcompile.runtime.memory import recycled
 from npcompile.runtime.threads import pool
-from npcompile.runtime.versions.native import machine_code, provide
+from npcompile.runtime.versions.native import loaded
 from npcompile.schedule import schedule
 
 CHUNK = 512
@@ -63,12 +61,7 @@ class UfuncLoop:
         parallel = config.parallel and pool.supported()
         emitted = cpu.emit(program, frame, target, parallel)
         text = emitted.text + _trampoline(program, frame, length)
-        _, code = machine_code(text, target, emitted.optimise, config, Stopwatch())
-        recycled.ensure()
-        provide()
-        if parallel:
-            pool.ensure()
-        self._loaded = cpu.load(code, {})
+        self._loaded = loaded(text, emitted.optimise, config, {})
         self.address = self._loaded["loop"]
 
 

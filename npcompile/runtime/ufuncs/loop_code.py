@@ -7,11 +7,10 @@
 The body works on arrays of some steps of the loop, whose elements lie next to each other.  So do
 NumPy's operands most of the time: then it gets them as they are.  Numbers elsewhere are copied, a
 chunk at a time, before the chunk's results are stored; of operands with core axes it gets one step
-at a time.  Where core axes lie in another order, all steps are Python's.  ``data`` are the address
-of the function that computes one step in Python, what the body reads beside its operands, and pairs
-of addresses and of what must be there: else globals have changed, and all steps are Python's.  A
-body that is left for Python has stored nothing that counts: its steps are done again, one by one,
-and those that are left again are Python's::
+at a time.  Where core axes lie in another order, or globals have changed, all steps are Python's.
+``data`` is the block of :class:`.captured.Captured`, which begins with the address of the function
+that computes one step in Python.  A body that is left for Python has stored nothing that counts:
+its steps are done again, one by one, and those that are left again are Python's::
 
     int64_t step(char **args, npy_intp *core_lengths, npy_intp *core_steps)
 """
@@ -24,12 +23,10 @@ from npcompile.backends.cpu.llvm.frame import DONE, FrameLayout
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal
 from npcompile.core.sizes import Symbol
 from npcompile.runtime.entry.function_writer import combine
+from npcompile.runtime.ufuncs.captured import Captured
 from npcompile.runtime.ufuncs.core_layouts import LoopKind
 
 CHUNK = 512  #: numbers that are copied at a time
-HEAD = 2  #: words of the data before the constants: the address of Python's function, STALE
-STALE = 1  #: the word that is 1 once something has changed that the body relies on
-_FLAGS = 0x3F
 #: what tells the length of an axis: the number of steps, or a core axis
 STEPS = ""
 
@@ -47,14 +44,12 @@ class LoopWriter:
         The slot of each operand's address.
     symbols
         Which axis each symbol is the length of.
-    constants
-        The slots of what the body reads beside its operands, in the order of the data's words.
+    captured
+        What the body reads beside its operands.
     limit
         How many steps the body does at once at most.
     silent
         Floating-point flags that tell nothing.
-    watched
-        How many words of memory the loop compares before it trusts the body.
     """
 
     def __init__(
@@ -63,14 +58,12 @@ class LoopWriter:
         frame: FrameLayout,
         data: Sequence[int],
         symbols: Mapping[Symbol, str],
-        constants: Sequence[int],
+        captured: Captured,
         limit: int,
         silent: int,
-        watched: int,
     ) -> None:
         self.kind, self.frame, self.data, self.symbols = kind, frame, data, symbols
-        self.constants, self.limit = constants, limit
-        self.silent, self.watched = silent, watched
+        self.captured, self.limit, self.silent = captured, limit, silent
         self.module = LLVMModule()
         self.count = len(kind.dtypes)
         self.inputs = len(kind.layout.inputs)
@@ -94,9 +87,7 @@ class LoopWriter:
         f = self.function("run", "i64", args="ptr", cores="ptr", data="ptr", count="i64")
         args, cores, data, count = f.params
         slots = f.alloca("i64", self.frame.size)
-        f.module.declare("llvm.memset.p0.i64", "void", ["ptr", "i8", "i64", "i1"])
-        f.do(f"call void @llvm.memset.p0.i64({slots.typed}, i8 0, i64 {8 * self.frame.size}, "
-             "i1 false)")
+        cleared(f, self.frame, slots)
 
         def put(slot: int, value: Value) -> None:
             f.store(value, f.offset(slots, "i64", i64(slot)))
@@ -105,8 +96,7 @@ class LoopWriter:
             put(slot, f.load(f.offset(args, "ptr", i64(k)), "ptr"))
         for name, axis in self.symbols.items():
             put(self.frame.symbol(name), count if axis == STEPS else self.core(f, cores, axis))
-        for k, slot in enumerate(self.constants):
-            put(slot, f.load(f.offset(data, "i64", i64(HEAD + k)), "i64"))
+        self.captured.fill(f, slots, data)
         status = f.op(f"call i64 @body({slots.typed})", "i64")
         f.do(f"ret {status.typed}")
 
@@ -186,7 +176,7 @@ class LoopWriter:
         pointers = [f.load(f.offset(args, "ptr", i64(k)), "ptr") for k in range(self.count)]
         strides = [f.load(f.offset(steps, "i64", i64(k)), "i64") for k in range(self.count)]
         sizes = [self.size(f, cores, k) for k in range(self.count)]
-        strided = f.binary("or", self.strided(f, steps, cores), self.stale(f, data))
+        strided = f.binary("or", self.strided(f, steps, cores), self.captured.stale(f, data))
         direct = self.direct(f, pointers, strides, sizes, count)
         f.branch(direct, "whole", "apart", likely=True)
         f.label("whole")
@@ -208,18 +198,6 @@ class LoopWriter:
             f.store(told, mode)
             self.mode(f, "ld", mode)
         f.do("ret void")
-
-    def stale(self, f: LLVMFunction, data: Value) -> Value:
-        """Whether something has changed that the body relies on, which is noted."""
-        found, first = literal("i1", False), HEAD + len(self.constants)
-        for k in range(first, first + 2 * self.watched, 2):
-            address = f.load(f.offset(data, "ptr", i64(k)), "ptr")
-            expected = f.load(f.offset(data, "i64", i64(k + 1)), "i64")
-            found = f.binary("or", found, f.icmp("ne", f.load(address, "i64"), expected))
-        if self.watched:
-            with f.when(found):
-                f.store(i64(1), f.offset(data, "i64", i64(STALE)))
-        return found
 
     def size(self, f: LLVMFunction, cores: Value, k: int) -> Value:
         """The bytes of one step of an operand."""
@@ -341,6 +319,15 @@ class LoopWriter:
         high = f.select(up, last, start)
         size = i64(self.kind.dtypes[k].itemsize)
         return f.select(up, start, last), f.binary("add", high, size)
+
+
+def cleared(f: LLVMFunction, frame: FrameLayout, slots: Value) -> None:
+    """Writes what clears the slots of a frame that must be 0 at first."""
+    first, count = frame.cleared
+    if count:
+        f.module.declare("llvm.memset.p0.i64", "void", ["ptr", "i8", "i64", "i1"])
+        begin = f.offset(slots, "i64", i64(first))
+        f.do(f"call void @llvm.memset.p0.i64({begin.typed}, i8 0, i64 {8 * count}, i1 false)")
 
 
 def _word(size: int) -> str:

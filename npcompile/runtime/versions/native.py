@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from npcompile.backends import cpu
@@ -207,6 +207,21 @@ def machine_code(
     logs.log("cache", lambda: f"{'kept' if kept else 'not kept'} {key.hex()[:12]}")
     watch.lap("cache")
     return key, code
+
+
+def loaded(
+    text: str, optimise: tuple[str, ...], config: Config, imports: Mapping[str, int]
+) -> cpu.Loaded:
+    """The machine code of a text that has no entry, in this process, with what it calls."""
+    from npcompile.runtime.memory import recycled
+    from npcompile.runtime.threads import pool
+
+    _, code = machine_code(text, cpu.target(), optimise, config, Stopwatch())
+    recycled.ensure()
+    provide()
+    if config.parallel and pool.supported():
+        pool.ensure()
+    return cpu.load(code, imports)
 
 
 def _key(text: str, target: cpu.Target, optimise: tuple[str, ...]) -> bytes:

@@ -1,0 +1,177 @@
+"""What compiled functions read beside their arguments where no caller has guards of its own.
+
+Globals and closures are constants of the code of ufuncs' loops and C functions, as words of a block
+of memory, which also says what must be at some addresses as long as the code is right.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
+from npcompile.core.errors import refuse
+from npcompile.core.records import record
+from npcompile.core.sizes import Symbol, symbols
+from npcompile.graph.types import Array, Scalar
+from npcompile.guards.binding import WatchedWords
+from npcompile.guards.sources import Roots
+from npcompile.runtime.ufuncs.lowered import CALLED, LoweredFunction
+from npcompile.runtime.unsafe.version_tags import Unwatchable, VersionTag
+
+_WORD = 2**64 - 1
+HEAD = 2  #: words before the constants: the address of Python's function, and STALE
+STALE = 1  #: the word that is 1 once something has changed that the code relies on
+
+
+class Captured:
+    """What a lowered function reads beside its arguments, and the block of memory with it.
+
+    Parameters
+    ----------
+    lowered
+        The function's program.
+    function
+        What was traced.
+    """
+
+    def __init__(self, lowered: LoweredFunction, function: FunctionType) -> None:
+        self.lowered, self.function = lowered, function
+        self.values = lowered.match({}, function) or ()
+        self.symbols = dict(self._lengths(self.values))
+        self.slots: list[int] = []  #: of the frame
+        self.words = self._words(self.values)  #: what belongs there
+        self.watched = watched(lowered, function)
+        self.state: Any = None
+
+    def _lengths(self, values: tuple[Any, ...]) -> list[tuple[Symbol, int]]:
+        """The symbols that constants give a value."""
+        found: list[tuple[Symbol, int]] = []
+        lowered = self.lowered
+        for k, value in zip(lowered.constants, values):
+            leaf = lowered.trace.leaves[k]
+            if k in lowered.program.int_symbols:
+                found.append((lowered.program.int_symbols[k], int(value)))
+            if isinstance(leaf.type, Array):
+                found += [(name, length) for size, length in zip(leaf.type.shape, value.shape)
+                          for name in symbols(size)]
+        return found
+
+    def _words(self, values: tuple[Any, ...]) -> list[int]:
+        """What belongs into the slots, which are listed the first time."""
+        slots, words, lowered = [], [], self.lowered
+        for k, value in zip(lowered.constants, values):
+            buffer, leaf = lowered.program.params[k], lowered.trace.leaves[k]
+            if isinstance(leaf.type, Scalar):
+                first = lowered.frame.number(buffer)
+                bits = leaf.type.dtype.type(value).tobytes().ljust(16, b"\0")
+                slots += [first, first + 1]
+                words += np.frombuffer(bits, np.uint64).tolist()
+            elif isinstance(leaf.type, Array) and leaf.contiguous and value.flags.c_contiguous:
+                slots.append(lowered.frame.data(buffer))
+                words.append(value.ctypes.data)
+            else:
+                raise refuse("function", f"reads {leaf.source.told()}, which is no number or array")
+        for name, number in self.symbols.items():
+            if name in lowered.frame:
+                slots.append(lowered.frame.symbol(name))
+                words.append(number & _WORD)
+        self.slots = self.slots or slots
+        return words
+
+    @property
+    def size(self) -> int:
+        """How many words the block has."""
+        return HEAD + len(self.slots) + 2 * len(self.watched or ())
+
+    def install(self, python: int, more: int = 0) -> None:
+        """Makes the block, with so many words more at its end; ``python``: the address of what
+        computes in Python."""
+        self.state = (ctypes.c_uint64 * (self.size + more))(python, 1, *self.words)
+        self._watch()
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self.state)
+
+    def _watch(self) -> None:
+        """Has machine code compare the words of memory as they are now."""
+        found = watched(self.lowered, self.function)
+        if found is None or len(found) != len(self.watched or ()):
+            return
+        self.watched = found  # which keeps objects, so that their addresses stay theirs
+        words = [word for tag in found for word in (tag.address, tag.expected)]
+        for k, word in enumerate(words, HEAD + len(self.slots)):
+            self.state[k] = word
+        self.state[STALE] = 0
+
+    def stands(self) -> bool:
+        """Whether the code is right for globals and closures as they are now; numbers and arrays
+        that are others of the same kind take the place of those before."""
+        if not self.state[STALE]:
+            return True
+        self._watch()  # before it is made sure that what is there is right
+        now = self.lowered.match({}, self.function)
+        if now is None or not all(map(_alike, now, self.values)) or (
+                self.symbols != dict(self._lengths(now))):
+            self.state[STALE] = 1
+            if self.watched:  # the first word is never what it should be
+                self.state[HEAD + len(self.slots) + 1] = self.watched[0].expected ^ 1
+            return False
+        for k, word in enumerate(self._words(now), HEAD):
+            self.state[k] = word
+        self.values = now
+        return True
+
+    # ------------------------------------------------------------------ machine code
+
+    def fill(self, f: LLVMFunction, frame: Value, block: Value) -> None:
+        """Writes what stores the constants into a frame."""
+        for k, slot in enumerate(self.slots, HEAD):
+            word = f.load(f.offset(block, "i64", i64(k)), "i64")
+            f.store(word, f.offset(frame, "i64", i64(slot)))
+
+    def stale(self, f: LLVMFunction, block: Value) -> Value:
+        """Writes what tells whether something has changed, and notes it in the block."""
+        found = literal("i1", False)
+        for k in range(HEAD + len(self.slots), self.size, 2):
+            address = f.load(f.offset(block, "ptr", i64(k)), "ptr")
+            expected = f.load(f.offset(block, "i64", i64(k + 1)), "i64")
+            found = f.binary("or", found, f.icmp("ne", f.load(address, "i64"), expected))
+        if self.watched:
+            with f.when(found):
+                f.store(i64(1), f.offset(block, "i64", i64(STALE)))
+        return found
+
+
+def _alike(now: Any, before: Any) -> bool:
+    """Whether one constant can take the place of another."""
+    if type(now) is not type(before):
+        return False
+    return not isinstance(now, np.ndarray) or (
+        now.dtype == before.dtype and now.flags.c_contiguous and now.flags.aligned)
+
+
+@record(eq=False)
+class _FixedFunction:
+    """A function that nobody can replace where it is found."""
+
+    function: FunctionType
+
+
+def watched(lowered: LoweredFunction, function: FunctionType) -> list[VersionTag] | None:
+    """The words of memory that change when a guard may not hold any more; None if there are
+    none for some guard."""
+    called = _FixedFunction(function.__globals__["function"])
+    words = WatchedWords(Roots(function, {}, {CALLED: called}))
+    try:
+        for guard in lowered.guards:
+            guard.watch(words)
+        for k in lowered.constants:
+            words.source(lowered.trace.leaves[k].source, True)
+        return words.in_order()
+    except Unwatchable:
+        return None
