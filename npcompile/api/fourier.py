@@ -146,56 +146,66 @@ _PATIENCE = 16
 _COMPILED = {"fft": ("FD", 1), "ifft": ("FD", 1), "rfft": ("fd", 1), "irfft": ("FD", 1),
              "fft2": ("FD", 2), "ifft2": ("FD", 2), "rfft2": ("fd", 2), "fftn": ("FD", 1),
              "ifftn": ("FD", 1), "rfftn": ("fd", 1)}
+#: that have an axis
+_ALONG = ("fft", "ifft", "rfft", "irfft")
 
 
 class Compiled:
-    """A function of one argument under `jit`, for plain arrays: its entry takes an eighth of the
-    time that the way through Python takes.  The bits are the same."""
+    """A function of an array and perhaps an axis under `jit`, for plain arrays: its entry takes an
+    eighth of the time that the way through Python takes.  The bits are the same."""
 
     def __init__(self, name: str) -> None:
         self._name, self._left = name, _PATIENCE
         self._chars, self._axes = _COMPILED.get(name, ("", 0))
-        self.call: Callable[[np.ndarray], Any] = self._make
+        self._along = name in _ALONG
+        self.call: Callable[..., Any] = self._make
 
-    def takes(self, a: Any) -> bool:
+    def takes(self, a: Any, options: dict[str, Any]) -> bool:
         """Whether this call goes there."""
         if type(a) is not np.ndarray or a.dtype.char not in self._chars:
             return False
         if self._left:
             self._left -= 1
             return False
-        return bool(a.ndim >= self._axes and a.shape[-1] > 1 and a.size and a.flags.behaved
+        axis = -1
+        if options:
+            axis = options.get("axis")
+            if not self._along or type(axis) is not int or len(options) > 1:
+                return False
+            if not -a.ndim <= axis < a.ndim:
+                return False
+        return bool(a.ndim >= self._axes and a.shape[axis] > 1 and a.size and a.flags.behaved
                     and a.dtype.isnative)
 
     def give_up(self) -> None:
         """No call goes there any more."""
         self._chars = ""
 
-    def _make(self, a: np.ndarray) -> Any:
+    def _make(self, a: np.ndarray, **options: Any) -> Any:
         from npcompile.api.jit import jit
 
         self.call = jit(getattr(_Plain, self._name), fullgraph=True)
-        return self.call(a)
+        return self.call(a, **options)
 
 
 class _Plain:
     """The functions as `jit` follows them."""
 
     @staticmethod
-    def fft(a: np.ndarray) -> Any:
-        return np.fft.fft(a)
+    def fft(a: np.ndarray, axis: int = -1) -> Any:
+        return np.fft.fft(a, axis=axis)
 
     @staticmethod
-    def ifft(a: np.ndarray) -> Any:
-        return np.fft.ifft(a)
+    def ifft(a: np.ndarray, axis: int = -1) -> Any:
+        return np.fft.ifft(a, axis=axis)
 
     @staticmethod
-    def rfft(a: np.ndarray) -> Any:
-        return np.fft.rfft(a)
+    def rfft(a: np.ndarray, axis: int = -1) -> Any:
+        return np.fft.rfft(a, axis=axis)
 
     @staticmethod
-    def irfft(a: np.ndarray) -> Any:
-        return np.fft.irfft(a)
+    def irfft(a: np.ndarray, axis: int = -1) -> Any:
+        return np.fft.irfft(a, axis=axis)
 
     @staticmethod
     def fft2(a: np.ndarray) -> Any:
@@ -230,9 +240,9 @@ def _like(theirs: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
 
         @wraps(theirs)
         def function(*args: Any, **kwargs: Any) -> Any:
-            if len(args) == 1 and not kwargs and compiled.takes(args[0]):
+            if len(args) == 1 and compiled.takes(args[0], kwargs):
                 try:
-                    return compiled.call(args[0])
+                    return compiled.call(args[0], **kwargs)
                 except CompileError:
                     compiled.give_up()
             if config.disabled():

@@ -96,6 +96,12 @@ def test_functions_that_are_called_often(name: str) -> None:
             for made in (found[0], found[-1]):
                 assert made.dtype == expected.dtype and made.strides == expected.strides
                 np.testing.assert_allclose(made, expected, atol=1e-5)
+        for axis in (0, -2, 1) if name in ("fft", "ifft", "rfft", "irfft") else ():
+            found = [function(plain, axis=axis) for _ in range(20)]
+            assert digest(found[-1]) == digest(np.ascontiguousarray(found[0]))
+            np.testing.assert_allclose(found[-1], theirs(plain, axis=axis), atol=1e-5)
+            with pytest.raises(IndexError):
+                function(plain, axis=5)
 
 
 _PAGE = """
