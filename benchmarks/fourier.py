@@ -34,6 +34,7 @@ CELLS: list[tuple[str, Shape, tuple[int, ...]]] = [
 ]
 KINDS = {"c2c float64": "D", "c2c float32": "F", "r2c float64": "d", "r2c float32": "f"}
 OURS = ("npcompile", "eager")
+WARM = 24  #: calls before any is timed: functions that are called often are compiled
 
 
 def numbers(shape: Shape, char: str) -> Any:
@@ -131,8 +132,10 @@ def turns(entries: dict[str, Entry], rounds: int, slice_s: float = 1.5e-3) -> di
     """The least processor time of a call, in seconds."""
     best, calls = dict.fromkeys(entries, 1e9), {}
     for name, entry in entries.items():
-        for _ in range(3):
+        start, count = time.thread_time(), 0
+        while count < 3 or (count < WARM and time.thread_time() - start < 1.0):
             entry()
+            count += 1
         start, count = time.thread_time(), 0
         while count < 3 or time.thread_time() - start < slice_s:
             entry()
