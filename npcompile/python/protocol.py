@@ -23,6 +23,7 @@ from npcompile.guards.sources import Source
 from npcompile.ops.operands import Context
 from npcompile.python.iterator import Iterator
 from npcompile.python.values import (
+    NULL,
     Function,
     HeapObject,
     Static,
@@ -133,6 +134,8 @@ class Tracing(Context, Protocol):
     def binary(self, symbol: str, left: Value, right: Value) -> Value: ...
     def special_method(self, value: Value, name: str) -> Value | None: ...
     def items(self, value: Value) -> tuple[Value, ...]: ...
+    def begin(self, value: Value) -> Iterator: ...
+    def token(self) -> object: ...
     def truth(self, value: Value) -> Value: ...
     def compare(self, symbol: str, left: Value, right: Value) -> Value: ...
 
@@ -151,6 +154,12 @@ class PythonType:
     def __init__(self, t: Tracing, value: Any) -> None:
         self.t = t
         self.value = value
+
+    @classmethod
+    def construct(cls, t: Tracing, *args: Value, **kwargs: Value) -> Value:
+        """``type(...)``; NULL where the general rules for calls apply.  Parameters have the names
+        that the type gives them: calls that do not fit are Python's."""
+        return NULL
 
     @classmethod
     def of(cls, t: Tracing, value: Value) -> PythonType:

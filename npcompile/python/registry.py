@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
 from collections.abc import Callable
+from functools import partial
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -82,17 +85,40 @@ def view(t: Tracing, value: Value) -> PythonType:
 def method(
     t: Tracing, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
-    """Calls a method by the descriptor on its type; NULL where the general rules for calls
+    """Calls a type, or a method by the function on its type; NULL where the general rules for calls
     apply."""
-    kind = _class(getattr(held, "__objclass__", type(None)))
+    if isinstance(held, type):
+        made = _class(held) if _is_plain(held) and held in TYPES else None
+        return NULL if made is None else _bound(partial(made.construct, t), args, kwargs)
+    kind = _class(_owner(held))
     if kind is None or held not in kind.METHODS or not args:
         return NULL
     receiver = view(t, args[0])
     if not isinstance(receiver, kind):
         raise t.refuse(held.__qualname__, f"of {described(args[0])} is left to Python")
-    function: Callable[..., Value] = getattr(receiver, held.__name__)
+    return _bound(getattr(receiver, held.__name__), args[1:], kwargs)
+
+
+def _owner(held: Any) -> type:
+    """The type whose method a function is, which may be written in Python; else None's."""
+    found = getattr(held, "__objclass__", None)
+    if found is None and type(held) is FunctionType:
+        module, name = sys.modules.get(held.__module__), held.__qualname__.partition(".")[0]
+        found = getattr(module, name, None)
+    return found if isinstance(found, type) and _is_plain(found) else type(None)
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether looking a type up runs no code of its metaclass."""
+    return type(kind).__hash__ is type.__hash__
+
+
+def _bound(
+    function: Callable[..., Value], args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> Value:
+    """Calls a function of the type's class; NULL where the arguments do not fit."""
     try:
-        bound = inspect.signature(function).bind(*args[1:], **kwargs)
+        bound = inspect.signature(function).bind(*args, **kwargs)
     except TypeError:  # Python's words for it are others
         return NULL
     return function(*bound.args, **bound.kwargs)

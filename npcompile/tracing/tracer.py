@@ -31,7 +31,7 @@ from npcompile.guards.sources import Attribute, Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
-from npcompile.python.iterator import RangeIterator
+from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.values import (
     UNBOUND,
     Fetched,
@@ -534,6 +534,10 @@ class Tracer:
     def items(self, value: Value) -> tuple[Value, ...]:
         """All items of something."""
         return iteration.items(self, value)
+
+    def begin(self, value: Value) -> Iterator:
+        """``iter(value)``, whose items are taken from now on."""
+        return iteration.begin(self, value)
 
     def special_method(self, value: Value, name: str) -> Value | None:
         """The plain function of a value's class that an operator or statement calls with it."""
