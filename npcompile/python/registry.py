@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -40,6 +41,7 @@ TYPES: dict[type, str] = {
     bytes: "npcompile.python.strings:TextType",
     frozenset: "npcompile.python.sets:SetType",
     Iterator: "npcompile.python.iterator_type:IteratorType",
+    itertools.islice: "npcompile.python.iterator_slices:SliceType",
     type(np.s_): "npcompile.python.index_expressions:IndexExpressionType",
 }
 _LOADED: dict[type, type[PythonType]] = {TaggedUnion: PythonType}
