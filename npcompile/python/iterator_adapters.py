@@ -123,24 +123,12 @@ class EnumerateIterator(Iterator):
         return part.size(t) - part.position
 
     def _item_at(self, t: Tracing, k: Size) -> Value:
-        number = self._number(t, k)
+        number = numbered(t, self.over[1], k)
         return Sequence((number, self.inner()[0].item_at(t, k)))
 
     def _after(self, t: Tracing, k: Size) -> Iterator:
         rest = self.inner()[0].after(t, k)
-        return EnumerateIterator((rest, self._number(t, k)))
-
-    def _number(self, t: Tracing, k: Size) -> Value:
-        """The number of the item at a place."""
-        start = self.over[1]
-        if isinstance(k, int) and k == 0:
-            return start
-        if isinstance(start, Static) and type(start.value) is int and abs(start.value) <= INDEX:
-            return t.builder.size(start.value + k)
-        size = t.builder.known_size(start) if isinstance(start, Node) else None
-        if size is not None and range_bounds.small(t, size):
-            return t.builder.size(size + k)
-        return t.binary("+", start, t.builder.size(k))
+        return EnumerateIterator((rest, numbered(t, self.over[1], k)))
 
 
 class ReversedIterator(Iterator):
@@ -203,3 +191,15 @@ def _rests(t: Tracing, iterator: Iterator) -> list[tuple[Value, ...]] | None:
             return None
         columns.append(rest[iterator.position :])
     return columns
+
+
+def numbered(t: Tracing, start: Value, k: Size) -> Value:
+    """``start + k``, of an integer."""
+    if isinstance(k, int) and k == 0:
+        return start
+    if isinstance(start, Static) and type(start.value) is int and abs(start.value) <= INDEX:
+        return t.builder.size(start.value + k)
+    size = t.builder.known_size(start) if isinstance(start, Node) else None
+    if size is not None and range_bounds.small(t, size):
+        return t.builder.size(size + k)
+    return t.binary("+", start, t.builder.size(k))

@@ -41,6 +41,8 @@ TYPES: dict[type, str] = {
     bytes: "npcompile.python.strings:TextType",
     frozenset: "npcompile.python.sets:SetType",
     Iterator: "npcompile.python.iterator_type:IteratorType",
+    itertools.repeat: "npcompile.python.endless_iterators:RepeatType",
+    itertools.count: "npcompile.python.endless_iterators:CountType",
     itertools.islice: "npcompile.python.iterator_slices:SliceType",
     type(np.s_): "npcompile.python.index_expressions:IndexExpressionType",
 }
