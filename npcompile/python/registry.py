@@ -6,6 +6,7 @@ A type's class stands in this room; tracing adds lines for classes that use more
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import itertools
@@ -44,6 +45,7 @@ TYPES: dict[type, str] = {
     itertools.repeat: "npcompile.python.endless_iterators:RepeatType",
     itertools.count: "npcompile.python.endless_iterators:CountType",
     itertools.islice: "npcompile.python.iterator_slices:SliceType",
+    contextlib.nullcontext: "npcompile.python.null_contexts:NullContextType",
     type(np.s_): "npcompile.python.index_expressions:IndexExpressionType",
 }
 _LOADED: dict[type, type[PythonType]] = {TaggedUnion: PythonType}
