@@ -63,7 +63,7 @@ sees what was there before it.  Effects are ``write``, ``scatter``, ``host_call`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import count, islice, repeat
 from struct import pack
 from types import CellType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Union
@@ -612,10 +612,12 @@ RANGE_ITERATOR, ARRAY_ITERATOR = type(iter(range(0))), type(iter(np.empty(0)))
 LIST_ITERATOR: type = type(iter([]))
 
 
+#: iterators that are made anew of their parts
+_ADAPTERS: tuple[type, ...] = (repeat, count, islice)
 #: iterators, see :func:`rest`
 ITERATORS: tuple[type, ...] = (
     zip, enumerate, RANGE_ITERATOR, ARRAY_ITERATOR, np.ndindex, np.ndenumerate, type(iter(())),
-    LIST_ITERATOR, np.flatiter,
+    LIST_ITERATOR, np.flatiter, *_ADAPTERS,
 )
 
 
@@ -623,7 +625,7 @@ def rest(kind: Any, items: list[Any]) -> Any:
     """The iterator that an :class:`Items` of an iterator class stands for: over the items of a
     tuple, or what is left of a range, an array, a ``zip``, an ``enumerate`` or indices; over a list
     that others may change, from a position on."""
-    if kind in (zip, enumerate):
+    if kind in (zip, enumerate, *_ADAPTERS):
         return kind(*items)
     if kind in (np.ndindex, np.ndenumerate):
         first, held = items

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from npcompile.core.sizes import Size
@@ -18,10 +19,11 @@ ENDLESS = 2**60  #: items of an iterator without an end: more than a loop takes 
 
 
 class RepeatIterator(Iterator):
-    """One value again and again: ``over`` are the value and how often."""
+    """One value again and again: ``over`` are the value and, if there is an end, how often."""
 
     __slots__ = ()
     kind = "repeat"
+    result = itertools.repeat
 
     def count(self, t: Tracing) -> int | None:
         size = self._size(t)
@@ -34,12 +36,16 @@ class RepeatIterator(Iterator):
         return not isinstance(self.over[0], Static)
 
     def _size(self, t: Tracing) -> Size:
+        if len(self.over) == 1:
+            return ENDLESS
         return arguments.integer(t, t.operand(self.over[1]), self.kind)
 
     def _item_at(self, t: Tracing, k: Size) -> Value:
         return self.over[0]
 
     def _after(self, t: Tracing, k: Size) -> Iterator:
+        if len(self.over) == 1:
+            return self
         return RepeatIterator((self.over[0], t.builder.size(self._size(t) - k)))
 
 
@@ -48,6 +54,7 @@ class CountIterator(Iterator):
 
     __slots__ = ()
     kind = "count"
+    result = itertools.count
 
     def count(self, t: Tracing) -> int:
         return ENDLESS
@@ -72,10 +79,11 @@ class RepeatType(PythonType):
     def construct(cls, t: Tracing, *args: Value, **kwargs: Value) -> Value:
         if kwargs or not 1 <= len(args) <= 2:
             return NULL
-        times = t.static(args[1], "repeat") if len(args) > 1 else ENDLESS
+        times = t.static(args[1], "repeat") if len(args) > 1 else 0
         if type(times) is not int or times > ENDLESS:
             return NULL
-        return RepeatIterator((args[0], Static(max(times, 0))), token=t.token())
+        return RepeatIterator((args[0], *(Static(max(times, 0)) for _ in args[1:])),
+                              token=t.token())
 
 
 class CountType(PythonType):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from npcompile.core.records import replace
@@ -20,6 +21,7 @@ class SliceIterator(Iterator):
 
     __slots__ = ()
     kind = "islice"
+    result = itertools.islice
 
     def most(self, t: Tracing) -> Size:
         """The number of items that it gives at most."""

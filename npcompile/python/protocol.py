@@ -156,7 +156,7 @@ class PythonType:
         self.value = value
 
     @classmethod
-    def construct(cls, t: Tracing, *args: Value, **kwargs: Value) -> Value:
+    def construct(cls, t: Tracing, *args: Any, **kwargs: Any) -> Value:
         """``type(...)``; NULL where the general rules for calls apply.  Parameters have the names
         that the type gives them: calls that do not fit are Python's."""
         return NULL

@@ -9,6 +9,7 @@ function that may look at which objects they are.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from types import CodeType
@@ -36,6 +37,8 @@ _PLACES = (
     range,
     zip,
     enumerate,
+    itertools.count,
+    itertools.islice,
     ExternalItem,
     TextIterator,
 )

@@ -12,6 +12,8 @@ import numpy as np
 from tests.fuzz.framework import Grammar, Program
 
 CLASS = """
+from contextlib import nullcontext
+
 class Timer:
     def __init__(self):
         self.n, self.log = 0, {}
@@ -70,7 +72,8 @@ STATEMENTS = (
 SETS = ("{{3, 1, 2}}", "{{2, 4}}", "{{0, 1, 2}}", "{{6, 1}}", "{{0, 7, 5}}",
         "{{1, 8}}", "{{5}}", "{{1.5}}", "{{1, 2, 3, 4, 5, 20}}", "{{True, 0, 3}}", "{{1, 1.0}}")
 CONTEXTS = ("t", "t as u", "Timer() as u", "Guard() as u", "o", "Both({d}) as u", "t, o as u",
-            "np.errstate(all='ignore')")
+            "np.errstate(all='ignore')",
+            "nullcontext(k) as u", "nullcontext({d}) as u", "nullcontext(), t as u")
 
 
 def filled(rng: random.Random, text: str, indent: str) -> str:

@@ -15,6 +15,9 @@ SOURCES = (
     "map(abs, a)", "(v * 2 for v in a)", "iter([1.5, s, 2.0, k])", "iter((1, 2, 3, 4))", "iter(it)",
     "iter('abcd')", "iter({1: 2, 3: 4})", "enumerate(it)", "zip(it, it)", "zip(it, a)", "jt",
     "iter(a[a > 0.5])", "iter([v for v in a if v > 0.3])", "np.ndenumerate(a)", "iter(range(5))",
+    "islice(a, 3)", "islice(p, 1, n + 3)", "islice(enumerate(a), k, 4)", "islice(count(k), 4)",
+    "islice((v * 2 for v in a), 4)", "islice(map(abs, a), 2)", "repeat(s, 3)", "zip(repeat(s), a)",
+    "zip(count(), a)", "zip(count(n), repeat(k), p)", "islice(it, 2)",
 )
 TAKEN = (
     "k += 1 if next({t}, None) is not None else 0", "w = next({t}, None)", "w = next({t})",
@@ -70,6 +73,7 @@ def write(seed: int) -> str:
     """The program with a number."""
     rng = random.Random(seed)
     lines = [
+        "from itertools import count, islice, repeat",
         "def take(it):", "    for v in it:", "        return v", "    return 0",
         "def f(a, p, n):", "    k = 0; s = a[0]; w = None; r = []",
         f"    it = {rng.choice(SOURCES[:10])}",

@@ -269,3 +269,26 @@ def test_contexts_that_are_left_to_python():
         without_exit, entry_of_the_instance, suppressed, array_as_context, one_of_two
     ):
         alike(function, (B.copy(),), (B + 1.0,), captured=False)
+
+
+def nothing_done(x, n):
+    with contextlib.nullcontext(x) as y, contextlib.nullcontext() as z:
+        if n > 2:
+            raise ValueError(n)
+        y[0] = n
+        x = y * 2
+    return x, z, y[n]
+
+
+def in_a_loop(x, n):
+    total = 0.0
+    for v in x:
+        with contextlib.nullcontext(enter_result=v) as w:
+            total += w
+    return total
+
+
+def test_null_contexts():
+    for function in (nothing_done, in_a_loop):
+        alike(function, (B.copy(), 1), (B + 1.0, 2))
+        alike(function, (B.copy(), 3), (B[:2], 2), captured=False)  # raises
