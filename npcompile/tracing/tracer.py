@@ -31,7 +31,7 @@ from npcompile.guards.sources import Attribute, Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
-from npcompile.python.iterator import Iterator, RangeIterator
+from npcompile.python.iterator import RangeIterator
 from npcompile.python.values import (
     UNBOUND,
     Fetched,
@@ -66,6 +66,7 @@ from npcompile.tracing.side_effects import SideEffects
 if TYPE_CHECKING:
     from npcompile.guards import kinds
     from npcompile.python import characters, dictionary, iterators
+    from npcompile.python.iterator import Iterator
     from npcompile.tracing import (
         attributes,
         calls,
