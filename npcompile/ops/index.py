@@ -133,6 +133,9 @@ npcompile.ops.contraction
   numpy: inner vdot outer tensordot
   matmul numpy:matmul operator:matmul
   dot numpy:dot numpy:ndarray.dot
+npcompile.ops.correlation
+  numpy: correlate convolve
+  npcompile.ops.correlation:slid npcompile.ops.correlation:slid
 npcompile.ops.covariances
   numpy: cov corrcoef
 npcompile.ops.creation
@@ -140,6 +143,8 @@ npcompile.ops.creation
   numpy: ascontiguousarray asfortranarray ndarray.fill copyto
 npcompile.ops.differences
   numpy: diff trapezoid unwrap gradient
+npcompile.ops.divisors
+  numpy: gcd lcm
 npcompile.ops.editing
   numpy: select insert delete ediff1d triu_indices tril_indices triu_indices_from
   numpy: tril_indices_from
@@ -193,6 +198,7 @@ npcompile.ops.scans bitwise_or.accumulate bitwise_xor.accumulate
   cumprod numpy:cumprod numpy:ndarray.cumprod
 npcompile.ops.searching
   numpy: searchsorted ndarray.searchsorted digitize interp
+  npcompile.ops.searching:lines npcompile.ops.searching:lines
 npcompile.ops.selection
   numpy: flip flipud fliplr rot90 array_split split vsplit hsplit dsplit
   diagonal numpy:diagonal numpy:ndarray.diagonal

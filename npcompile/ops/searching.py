@@ -6,6 +6,8 @@ of the table are gathered for all keys side by side.  A table that is not sorted
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from npcompile.core.sizes import Size, hint, is_known, product
@@ -13,7 +15,7 @@ from npcompile.graph import layout
 from npcompile.graph.ir import Geometry, Node
 from npcompile.graph.types import BOOL, FLOAT, INT, Array, contiguous
 from npcompile.ops import arguments
-from npcompile.ops.arguments import as_array, program, static
+from npcompile.ops.arguments import FOLLOWED, as_array, program, static
 from npcompile.ops.fp_errors import UNTOLD
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.reductions import reduce_node
@@ -127,13 +129,13 @@ def digitize(ctx: Context, x: Operand, bins: Operand, right: Operand = False) ->
 # ------------------------------------------------------------------ between points
 
 
-@program(SEARCHING, "interp")
-def interp(ctx: Context, x: Operand, xp: Operand, fp: Operand, left: Operand = None,
-           right: Operand = None, period: Operand = None) -> ArrayRef:
+@program(SEARCHING, "npcompile.ops.searching:lines")
+def _lines(ctx: Context, x: Operand, xp: Operand, fp: Operand, left: Operand,
+           right: Operand) -> ArrayRef:
     """Straight lines between points, as numpy.interp computes them."""
     at, places, values = (as_array(ctx, operand) for operand in (x, xp, fp))
-    if period is not None or values.ndim != 1 or values.dtype.kind not in "biuf":
-        raise ctx.refuse("interp", "period=, or values that are no row of real numbers")
+    if values.ndim != 1 or values.dtype.kind not in "biuf":
+        raise ctx.refuse("interp", "values that are no row of real numbers")
     _usable(ctx, "interp", places, at)
     if not ctx.facts.must("==", places.shape[0], values.shape[0]):
         raise ctx.refuse("interp", "as many values as there are no places: Python raises")
@@ -144,6 +146,30 @@ def interp(ctx: Context, x: Operand, xp: Operand, fp: Operand, left: Operand = N
     with ctx.builder.hush("doui" + UNTOLD):  # NumPy computes in C of its own, which tells of none
         keys = ctx.builder.cast(ctx.read(at), FLOAT)
         return ctx.new(_in_c_order(ctx, _between(ctx, keys, xs, ys, (left, right))))
+
+
+lines: Any = _lines  # as functions in Python call it
+
+
+@program(FOLLOWED, "interp")
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None,
+           period: Any = None) -> Any:
+    """Straight lines between points, which come again after a period, if there is one."""
+    if period is None:
+        return lines(x, xp, fp, left, right)
+    if period == 0:
+        raise ValueError
+    period = abs(period)
+    x, xp = np.asarray(x, dtype=np.float64), np.asarray(xp, dtype=np.float64)
+    fp = np.asarray(fp)
+    if xp.ndim != 1 or fp.ndim != 1 or fp.dtype.kind == "c" or xp.size != fp.size or x.ndim == 0:
+        raise NotImplementedError
+    fp, x, xp = fp.astype(np.float64), x % period, xp % period
+    order = np.argsort(xp)
+    xp, fp = xp[order], fp[order]
+    xp = np.concatenate((xp[-1:] - period, xp, xp[0:1] + period))
+    fp = np.concatenate((fp[-1:], fp, fp[0:1]))
+    return lines(x, xp, fp, None, None)
 
 
 def _between(ctx: Context, x: Node, xs: ArrayRef, ys: ArrayRef,

@@ -146,3 +146,32 @@ def test_windows(expression: str) -> None:
         assert got.dtype == want.dtype
         np.testing.assert_allclose(got, want, rtol=2e-15, atol=1e-15)
     assert "library" not in str(jit(plain).explain(40))
+
+
+def test_sliding_products() -> None:
+    signs = np.random.default_rng(3).choice([0.0, -0.0, 1.0, np.nan, np.inf], 9)
+    cases = [(rows(char, n), rows(char, m)) for char in "dl" for n, m in ((30, 3), (5, 8), (9, 1))]
+    cases += [(signs, np.array([1.0, -0.0])), (np.full(9, -0.0), np.ones(3)), (signs[:0], signs),
+              (rows("l", 40), rows("d", 4)), (rows("d", 40), rows("d", 30)), (signs, rows())]
+    check("np.convolve(x, y), np.convolve(x, y, 'same')", "convolve", cases, "x, y")
+    check("np.correlate(x, y), np.correlate(x, y, 'full')", "correlate", cases, "x, y")
+    singles = [(rows("f", 30), rows("f", m)) for m in (1, 6, 11)]
+    check("np.convolve(x, y, 'valid')", "convolve", singles, "x, y")
+
+
+@pytest.mark.parametrize("char", "bBhilLQ")
+def test_divisors(char: str) -> None:
+    ends, rng = np.iinfo(char), np.random.default_rng(5)
+    low, high = max(ends.min, -(2**52)), min(ends.max, 2**52)
+    cases = [(rng.integers(low, high, 40).astype(char), rng.integers(low, high, 40).astype(char)),
+             (np.array([0, 0, 12, 8, 1], char), np.array([0, 5, 0, 12, ends.max], char)),
+             (rng.integers(0, 90, (3, 4)).astype(char), np.arange(4).astype(char)),
+             (np.array([ends.min, ends.max], char), np.array([6, 9], char))]
+    check("np.gcd(x, y), np.lcm(x, y), np.gcd(x, 12)", "gcd", cases, "x, y")
+
+
+def test_interpolation_over_periods() -> None:
+    places = np.sort(rows("d", 20))
+    cases = [(rows("d", 50), places, rows("d", 20), p) for p in (3.0, -7, 360.0)]
+    cases += [(rows("d", 50), places, rows("d", 20), 0), (rows(), places, places > 0, 5.0)]
+    check("np.interp(x, xp, fp, period=p)", "interp", cases, "x, xp, fp, p")
