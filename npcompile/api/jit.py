@@ -29,7 +29,6 @@ from npcompile.core.aside import load
 from npcompile.core.config import Config, disabled, from_environment, modes, options
 from npcompile.core.errors import CompileError, Refusal
 from npcompile.core.paths import defer
-from npcompile.core.recording import recording
 from npcompile.core.sections import again, inside, section
 from npcompile.core.surroundings import why
 from npcompile.core.unseen import forget_frames, unseen
@@ -251,7 +250,7 @@ class Jit(FunctionBase, Generic[P, R]):
                 return self.__wrapped__(*args, **kwargs)
             if self._unchained:
                 self.modes_changed()
-            taker = recording.here()
+            taker = modes.taker_here()
             if taker is not None:
                 return cast(R, taker(self, args, kwargs))
             dispatcher = self._made or self._dispatcher
@@ -285,11 +284,11 @@ class Jit(FunctionBase, Generic[P, R]):
         self._unchained = True
         with dispatcher.lock:
             careful = bool(modes or self.config.deterministic)
-            chain = [] if recording.taker is not None else dispatcher.installable(careful)
+            chain = [] if modes.taker is not None else dispatcher.installable(careful)
             last = 0
             if dispatcher.left.forwarder is not None:
                 dispatcher.left.forwarder.withdraw()
-                if recording.taker is None:
+                if modes.taker is None:
                     last = dispatcher.left.forwarder.serve(self)
             first = self._binder.address if self._binder is not None and chain else last
             for version in reversed(chain):
@@ -309,7 +308,7 @@ class Jit(FunctionBase, Generic[P, R]):
 
         if self._seen is None:
             self._seen = named(self, self._plain())
-        return self._seen(*args, **kwargs)
+        return cast(R, self._seen(*args, **kwargs))
 
     def explain(self, /, *args: Any, **kwargs: Any) -> Explanation:
         """What becomes of a call with these arguments: captured, left, fused, guarded.

@@ -10,9 +10,9 @@ from time import perf_counter, process_time
 from typing import Any
 
 from npcompile.api.profile import Profile, Reading, Ticks, recorded
+from npcompile.core.config import modes
 from npcompile.core.errors import Refused
 from npcompile.core.recorder import Recorder
-from npcompile.core.recording import recording
 from npcompile.core.units import time_text
 from npcompile.runtime.versions.dispatch import Dispatcher
 
@@ -72,11 +72,11 @@ class profiler:
         return {key.__qualname__: found.calls for key, found in self._functions.items()}
 
     def __enter__(self) -> profiler:
-        recording.begin(self._take)
+        modes.record(self._take)
         return self
 
     def __exit__(self, *_: object) -> None:
-        recording.end()
+        modes.record(None)
         rate = self._ticks.rate()
         for key, found in self._functions.items():
             if found.calls:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from threading import get_ident
 from typing import Any, Literal
 
 from npcompile.core.living import Living
@@ -154,15 +155,21 @@ def reset_deterministic_mode(token: Any) -> None:
     _mode.reset(token)
 
 
-class _Modes:
-    """Whether any thread or task may have a mode in force.
+#: calls a function in the place of its compiled versions: the object under ``jit`` and arguments
+Taker = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
-    Machine-code entries don't look at context variables: while this is so, only versions that
-    keep every promise are called directly.
+
+class _Modes:
+    """Whether any thread or task may have a mode in force, and whether a profiler takes calls.
+
+    Machine-code entries don't look at context variables: while a mode may be in force, only
+    versions that keep every promise are called directly; while a profiler takes calls, none is.
     """
 
     def __init__(self) -> None:
         self.blocks = 0  # ``with deterministic(...)`` blocks that are open
+        self.taker: Taker | None = None  #: the profiler
+        self._thread = 0  # whose calls it takes
         self.standing = bool(_deterministic())
         self._listeners: Living[Any] = Living()
         self._lock = lock()
@@ -190,6 +197,26 @@ class _Modes:
             told = self.listening() if bool(self) != before else []
         for listener in told:
             listener.modes_changed()
+
+    def record(self, taker: Taker | None) -> None:
+        """Has a profiler take the calls of this thread from now on; None: no more.
+
+        Raises
+        ------
+        RuntimeError
+            If another one does already.
+        """
+        with self._lock:
+            if taker is not None and self.taker is not None:
+                raise RuntimeError("a profiler is recording already")
+            self.taker, self._thread = taker, get_ident()
+            told = self.listening()
+        for listener in told:
+            listener.modes_changed()
+
+    def taker_here(self) -> Taker | None:
+        """The profiler that takes the calls of this thread."""
+        return self.taker if self.taker is not None and get_ident() == self._thread else None
 
 
 modes = _Modes()

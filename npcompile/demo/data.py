@@ -56,3 +56,10 @@ def _prices(path: Path) -> Any:
     table = table[~np.isnan(table).all(axis=1)]
     complete = ~np.isnan(table).any(axis=0)
     return np.ascontiguousarray(table[:, complete])
+
+
+def palette(pixels: Any) -> Any:
+    """Six colours of a picture, from its darkest to its brightest."""
+    order = pixels.sum(axis=1).argsort()
+    places = (np.linspace(0.03, 0.97, 6) * len(order)).astype(int)
+    return pixels[order[places]].copy()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.demo.data import palette
+
 if TYPE_CHECKING:
     from npcompile.api.report import Report
     from npcompile.demo.data import Data
@@ -78,8 +80,6 @@ def coloured(name: str, image: Any, data: Data) -> Any:
     """A result as a picture: indices of colours as these."""
     if name != "nearest_colour":
         return image
-    from npcompile.demo.run import palette
-
     return palette(data.photo.reshape(-1, 3))[image].reshape(data.photo.shape)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from npcompile import jit
 from npcompile.demo import functions
-from npcompile.demo.data import Data, load
+from npcompile.demo.data import Data, load, palette
 from npcompile.demo.page import page
 
 
@@ -64,13 +64,6 @@ def cases(data: Data) -> list[Case]:
         Case(functions.contrast, (data.scan, 5.0, 180.0, 0.6), 4),
         Case(functions.volatility, (np.tile(data.prices, (1, 200)),), 64),
     ]
-
-
-def palette(pixels: Any) -> Any:
-    """Six colours of a picture, from its darkest to its brightest."""
-    order = pixels.sum(axis=1).argsort()
-    places = (np.linspace(0.03, 0.97, 6) * len(order)).astype(int)
-    return pixels[order[places]].copy()
 
 
 def main(folder: str = "demo_output") -> int:
