@@ -107,7 +107,7 @@ class Writer:
 
     def vector(self) -> str:
         a, v = self.of("m"), self.of("v")
-        match self.rng.randint(0, 8):
+        match self.rng.randint(0, 9):
             case 0:
                 return f"np.linalg.solve({self.regular(a)}, {v})"
             case 1:
@@ -122,6 +122,9 @@ class Writer:
                 return f"{self.bounded(a)}.T @ ({self.bounded(a)} @ {v})"
             case 6:
                 return f"np.diagonal({a}) + {v}"
+            case 7:  # reads the matrix once
+                scale = f"(1 + np.abs({a}).max(initial=0)) ** 2"
+                return f"{self.pick(f'{a}.T @ ({a} @ {v})', f'({a} @ {v}) @ {a}')} / {scale}"
         return f"{self.bounded(a)} @ {v}"
 
     def number(self) -> str:
