@@ -42,6 +42,7 @@ def _routines(module: str, machine: Target) -> Loaded:
 
         pool.ensure()
         text = double_products.text(dtype, machine)
+        imports = _routines(f"product.{name}", machine).addresses
     elif routine in ("product", "own"):
         text = portable_products.text(dtype, machine, library if routine == "product" else None)
     elif library is None:

@@ -7,7 +7,8 @@
 The columns of ``A`` lie side by side; ``u`` may be ``t``.  Four rows at a time give their numbers
 of ``t`` and are added to ``y`` while they are near, and the next four are asked for meanwhile.
 Bands of :data:`~npcompile.graph.routines.BAND` rows have sums of their own, which are added
-in their order: so the bits don't depend on the number of threads.
+in their order: so the bits don't depend on the number of threads.  Rows that fill no register, and
+rows of which few fit into a cache, are two products of a library's.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from npcompile.graph.routines import BAND
 TOGETHER = 4  # rows
 #: elements that are worth waking threads for
 MUCH = 1 << 17
+#: the least and the most numbers of rows that are taken here
+SHORT, LONG = 8, 1 << 18
 #: words of a frame, in the order of parameters
 FRAME = ("m", "n", "A", "ra", "X", "U", "T", "Sums")
 
@@ -107,6 +110,10 @@ class DoubleProducts(Products):
     def _double(self) -> None:
         name = f"npc.double.{self.dtype.name}"
         f, p = self.function(name, "m n A ra X U T Y Sums", internal=False)
+        fits = f.binary("and", f.icmp("sle", i64(SHORT), p["n"]), f.icmp("sle", p["n"], i64(LONG)))
+        with f.when(f.negate(fits)):
+            self._apart(f, p)
+            self.leave(f)
         f.module.declare("npc_pool_call", "void", ["ptr", "ptr", "i64", "i64", "i64", "i1"])
         up = f.binary("sdiv", f.binary("add", p["m"], i64(BAND - 1)), i64(BAND))
         count = f.intrinsic("smax", up, i64(1))
@@ -120,6 +127,13 @@ class DoubleProducts(Products):
         with f.when(several):
             self._joined(f, p["n"], count, sums, p["Y"])
         f.do("ret void")
+
+    def _apart(self, f: LLVMFunction, p: dict[str, Value]) -> None:
+        """Two products, each of a row by a matrix."""
+        for count, summed, vector, steps, made in (
+                ("m", "n", "X", (i64(1), p["ra"]), "T"), ("n", "m", "U", (p["ra"], i64(1)), "Y")):
+            f.run(f"npc.gemm.{self.dtype.name}", i64(1), p[count], p[summed], p[vector], i64(0),
+                  i64(1), p["A"], *steps, p[made], i64(0), i64(2))
 
     def _joined(self, f: LLVMFunction, n: Value, count: Value, sums: Value, target: Value) -> None:
         """The sums of all bands, added in their order."""
