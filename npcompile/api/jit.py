@@ -243,10 +243,12 @@ class Jit(FunctionBase, Generic[P, R]):
     @unseen
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            looked = 0 if inside() else gates.looked_at()
+            if inside() or (self._made is None and not _prepared(self)):
+                return self.__wrapped__(*args, **kwargs)
+            looked = gates.looked_at()
             if looked == gates.CALLS and not passes(self):
                 return self.profiled(*args, **kwargs)
-            if looked == gates.LINES or inside() or (self._made is None and not _prepared(self)):
+            if looked == gates.LINES:
                 return self.__wrapped__(*args, **kwargs)
             if self._unchained:
                 self.modes_changed()

@@ -15,6 +15,7 @@ import gc
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from importlib import import_module
@@ -26,6 +27,7 @@ from npcompile.core.sections import section, whole_section
 T = TypeVar("T")
 
 STACK = 16 << 20  #: bytes: LLVM is recursive, and who made few threads' stacks small has not
+MOMENT = 1.0  #: seconds that another thread may have the import system's lock, on a busy machine
 #: what npcompile's modules import
 _PACKAGES = frozenset({"npcompile", "numpy", "scipy", "llvmlite"})
 
@@ -191,10 +193,14 @@ def _can_import() -> bool:
     """Whether another thread could import now.
 
     What a signal handler raises inside the import system may leave its lock taken for ever: only
-    this thread could go on importing.  It is released.
+    this thread could go on importing.  It is released.  Another thread has it for a moment only,
+    and who imported meanwhile would wait for that thread, and that thread for it.
     """
     if _imp.lock_held() and not any(True for _ in _imports()):
-        with suppress(RuntimeError):  # it is another thread's, for a moment
+        with suppress(RuntimeError):
             while True:
                 _imp.release_lock()
+        end = time.monotonic() + MOMENT
+        while _imp.lock_held() and time.monotonic() < end:
+            time.sleep(0.001)
     return not _imp.lock_held()

@@ -151,12 +151,16 @@ class Run:
 
     @contextlib.contextmanager
     def timer(self) -> Iterator[None]:
-        signal.signal(signal.SIGALRM, self.handler)
-        self.arm()
-        try:
+        try:  # the first signal may come before the block
+            signal.signal(signal.SIGALRM, self.handler)
+            self.arm()
             yield
         finally:
-            signal.signal(signal.SIGALRM, lambda *_: None)
+            while signal.getsignal(signal.SIGALRM) == self.handler:
+                try:
+                    signal.signal(signal.SIGALRM, lambda *_: None)
+                except Late as error:
+                    self.note(error)
             signal.setitimer(signal.ITIMER_REAL, 0)
 
     @contextlib.contextmanager
