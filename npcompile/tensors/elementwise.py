@@ -202,6 +202,8 @@ def writes(ctx: Context, target: Tensor, sources: Sequence[Operand], what: str) 
     """Refuses to write where torch refuses, or does not say in which order it reads and writes:
     elements that share memory with one another or with those that are read."""
     ref = target.memory
+    if not ref.writeable:
+        raise ctx.refuse(what, "into the memory of a read-only array")
     for n, step in zip(ref.shape, ref.strides):
         still = ctx.facts.prove("==", step, 0) is not False and ctx.facts.equal(step, 0)
         if still and not ctx.facts.equal(n, 1):

@@ -7,11 +7,11 @@ import numpy as np
 from npcompile.graph import layout
 from npcompile.graph.types import BOOL, Array
 from npcompile.ops import views
-from npcompile.ops.arguments import static
+from npcompile.ops.arguments import an_array, static, view
 from npcompile.ops.complexes import half_window
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
-from npcompile.tensors import elementwise
+from npcompile.tensors import elementwise, shapes, tensor_memory
 from npcompile.tensors.elementwise import call, cast, result_strides
 from npcompile.tensors.promotion import result_dtype
 from npcompile.tensors.tensor_functions import named, result, tensor
@@ -145,6 +145,35 @@ def _itself(*paths: str) -> None:
 
 
 _itself("Tensor.cpu")
+
+
+# ------------------------------------------------------------------ NumPy's arrays
+
+
+@named("Tensor.numpy")
+def numpy(ctx: Context, input: Operand, *, force: Operand = False) -> ArrayRef:
+    """The array over the tensor's memory."""
+    ref = tensor(ctx, input, "numpy")
+    return view(ref, ref.shape, ref.strides)
+
+
+@named("from_numpy", method=False)
+def from_numpy(ctx: Context, ndarray: Operand) -> Tensor:
+    """The tensor over an array's memory."""
+    ref = an_array(ctx, ndarray, "from_numpy")
+    if ref.dtype not in tensor_memory.dtypes().values() or ref.writeable is not True:
+        raise ctx.refuse("from_numpy", f"of {ref.dtype}, or of a read-only array: torch warns")
+    for step in ref.strides:
+        if ctx.facts.prove("<", step, 0) is not False:
+            raise ctx.refuse("from_numpy", "strides that may be negative: Python raises")
+    return Tensor(view(ref, ref.shape, ref.strides))
+
+
+@named("as_tensor", method=False)
+def as_tensor(ctx: Context, data: Operand, dtype: Operand = None) -> Tensor:
+    """A tensor itself, or one over an array's memory."""
+    found = data if isinstance(data, Tensor) else from_numpy(ctx, data)
+    return found if dtype is None else shapes.to(ctx, found, dtype)
 
 
 # ------------------------------------------------------------------ special functions

@@ -20,6 +20,7 @@ from npcompile.tensors import (
     arrangements,
     composed,
     creation,
+    indexing,
     matrices,
     networks,
     parts,
@@ -36,7 +37,7 @@ Function = Callable[..., Any]
 #: they enter their functions in NAMED
 FILLING = (
     composed, creation, tensor_reductions, shapes, selections, arrangements, transforms, matrices,
-    arithmetic, networks, parts,
+    arithmetic, networks, parts, indexing,
 )
 
 _ONE, _TWO = ("input",), ("input", "other")

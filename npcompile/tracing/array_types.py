@@ -93,7 +93,7 @@ class TensorType(PythonType):
         return ArrayType(self.t, tensor_values.array(self.value)).length()
 
     def iterate(self) -> Iterator:
-        raise self.t.refuse("iteration", "over a tensor is left to Python")
+        return tensor_values.rows(self.t, self.value)
 
 
 class FlatType(PythonType):

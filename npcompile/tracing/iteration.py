@@ -52,8 +52,9 @@ def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
         return containers.items_of(t, value)
     iterator = begin(t, value)
     count = iterator.left(t)
-    if count is None and exactly >= 0 and isinstance(value, ArrayRef):
-        count = exactly if t.facts.must("==", value.shape[0], exactly) else None
+    held = value.items[0] if isinstance(value, Sequence) and is_tensor(value) else value
+    if count is None and exactly >= 0 and isinstance(held, ArrayRef):
+        count = exactly if t.facts.must("==", held.shape[0], exactly) else None
     if count is None:
         raise t.refuse("unpacking", "of as many items as only the run knows")
     return tuple([iterator.item(t, iterator.position + k) for k in range(count)])

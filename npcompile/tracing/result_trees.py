@@ -185,7 +185,7 @@ class Trees:
         assert isinstance(ref, ArrayRef)
         tree = self._array(ref)
         base = tree.base if isinstance(tree, ViewOf) else tree
-        if isinstance(base, SameParam):
+        if isinstance(base, SameParam) and base.index in self.t.inputs.tensors:
             held = self._static(self.t.inputs.tensors[base.index])
         else:
             held = Items(tensor_memory.NewTensor, (base,), (), self._number(ref.storage))

@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from npcompile.core.errors import Refused
 from npcompile.core.paths import defer
 from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Context, Operand
+from npcompile.python.iterator import Iterator
 from npcompile.python.values import Method, Sequence, Static, Value, is_tensor
 from npcompile.tracing import external_calls, predicted_results
 
@@ -124,6 +127,18 @@ def setitem(t: Tracer, value: Value, key: Value, new: Value) -> None:
     operate(t, _indexing().setitem, value, key, new)
 
 
+def rows(t: Tracer, value: Value) -> Iterator:
+    """``iter(value)``: the views of its first axis."""
+    ref = array(value)
+    if not ref.ndim:
+        raise t.refuse("iteration", "over a tensor without axes: Python raises")
+    places = t.call(Static(range), (t.builder.size(ref.shape[0]),), {})
+    pick = Method(Static(tensor_memory.tensor_class().__getitem__), value)
+    made = t.call(Static(map), (pick, places), {})
+    assert isinstance(made, Iterator)
+    return made
+
+
 def truth(t: Tracer, value: Value) -> Value:
     """``bool(value)`` of a tensor of one element."""
     return t.truth(_named(t, "Tensor.item", value))
@@ -137,7 +152,15 @@ _CONSTANT: dict[str, Callable[[ArrayRef], Any]] = {
     "itemsize": lambda ref: ref.dtype.itemsize,
     "requires_grad": lambda ref: False,
     "is_cuda": lambda ref: False,
+    "is_cpu": lambda ref: True,
+    "is_leaf": lambda ref: True,
+    "is_sparse": lambda ref: False,
+    "grad": lambda ref: None,
+    "device": lambda ref: sys.modules["torch"].device("cpu"),
+    "layout": lambda ref: sys.modules["torch"].strided,
 }
+#: attributes that are functions of the tensor
+_FUNCTIONS = {"real": "real", "imag": "imag", "H": "adjoint", "mH": "adjoint", "data": "detach"}
 #: attributes that are views: the axes that they exchange
 _VIEWS = {"T": (0, 1), "mT": (-2, -1)}
 
@@ -154,6 +177,8 @@ def load(t: Tracer, value: Value, name: str) -> Value:
         if ref.ndim != 2 and name == "T":
             raise t.refuse(".T", "of a tensor that is no matrix")
         return _named(t, "transpose", value, *map(Static, _VIEWS[name]))
+    if name in _FUNCTIONS:
+        return _named(t, _FUNCTIONS[name], value)
     held = getattr(tensor_memory.tensor_class(), name, None)
     if _meaning(held) is None and called_in_place.path(held) is None:
         raise t.refuse(f".{name}", "of a tensor is left to torch")
@@ -181,6 +206,8 @@ def called(
         return None
     if held in _NUMBERS and len(args) == 1 and not kwargs:
         return t.call(Static(held), (_named(t, "Tensor.item", *args),), {})
+    if held is np.asarray and len(args) == 1 and not kwargs:
+        return _named(t, "Tensor.numpy", *args)
     if held is abs and len(args) == 1:
         return _named(t, "abs", *args)
     if held in _LOOKING:

@@ -8,6 +8,7 @@ import itertools
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 from npcompile import jit
@@ -44,9 +45,13 @@ def _equal(have: Any, want: Any, where: str, loose: bool = False) -> None:
         assert have.storage_offset() == want.storage_offset(), where
         wide = {torch.float32: (2e-6, 1e-6), torch.float64: (1e-14, 1e-15)}
         if loose:
-            wide = {torch.float32: (1e-5, 1e-5), torch.float64: (1e-12, 1e-12)}
+            wide = {torch.float32: (1e-5, 1e-5), torch.float64: (1e-12, 1e-12),
+                    torch.complex64: (1e-5, 1e-5), torch.complex128: (1e-12, 1e-12)}
         rtol, atol = wide.get(want.dtype, (0, 0))
         torch.testing.assert_close(have, want, rtol=rtol, atol=atol, equal_nan=True)
+    elif isinstance(want, np.ndarray):
+        assert (have.dtype, have.strides) == (want.dtype, want.strides), where
+        np.testing.assert_allclose(have, want, 1e-5, 1e-5, err_msg=where)
     elif isinstance(want, float):
         assert have == pytest.approx(want, 1e-5, 1e-5, nan_ok=True), where
     else:
