@@ -64,6 +64,7 @@ def _ask() -> Callable[[Any], str]:
     level, autocast, default = (
         c._functorch.maybe_current_level, torch.is_autocast_enabled, torch.get_default_dtype,
     )
+    inference = torch.is_inference_mode_enabled
 
     def ask(x: Any) -> str:
         if type(x) is not tensor:
@@ -80,6 +81,8 @@ def _ask() -> Callable[[Any], str]:
             return "a mode overrides torch's functions"
         if level() is not None or forward._current_level >= 0:
             return "a transformation of functions is under way"
+        if inference():
+            return "results would be made for inference"
         if autocast("cpu"):
             return "autocast changes dtypes"
         return "" if default() is plain else "the default dtype is not float32"
@@ -168,6 +171,9 @@ def memory_of(tensor: Any) -> np.ndarray[Any, Any] | None:
 
 class NewTensor:
     """As the kind of a result: a tensor over the memory of a new array."""
+
+    #: the function in machine code that makes it of its item, whose reference it takes
+    maker = "tensor.make"
 
     @classmethod
     def _make(cls, items: Iterable[Any]) -> Any:

@@ -93,7 +93,9 @@ class TensorType(PythonType):
         return ArrayType(self.t, tensor_values.array(self.value)).length()
 
     def iterate(self) -> Iterator:
-        return tensor_values.rows(self.t, self.value)
+        made = tensor_values.rows(self.t, self.value)
+        assert isinstance(made, Iterator)
+        return made
 
 
 class FlatType(PythonType):

@@ -18,7 +18,6 @@ from npcompile.core.errors import Refused
 from npcompile.core.paths import defer
 from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.python.iterator import Iterator
 from npcompile.python.values import Method, Sequence, Static, Value, is_tensor
 from npcompile.tracing import external_calls, predicted_results
 
@@ -127,16 +126,14 @@ def setitem(t: Tracer, value: Value, key: Value, new: Value) -> None:
     operate(t, _indexing().setitem, value, key, new)
 
 
-def rows(t: Tracer, value: Value) -> Iterator:
+def rows(t: Tracer, value: Value) -> Value:
     """``iter(value)``: the views of its first axis."""
     ref = array(value)
     if not ref.ndim:
         raise t.refuse("iteration", "over a tensor without axes: Python raises")
     places = t.call(Static(range), (t.builder.size(ref.shape[0]),), {})
     pick = Method(Static(tensor_memory.tensor_class().__getitem__), value)
-    made = t.call(Static(map), (pick, places), {})
-    assert isinstance(made, Iterator)
-    return made
+    return t.call(Static(map), (pick, places), {})
 
 
 def truth(t: Tracer, value: Value) -> Value:

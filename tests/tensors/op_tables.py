@@ -64,7 +64,8 @@ class Call:
         texts = [self._text(a) for a in args]
         texts += [f"{name}={self._text(a)}" for name, a in kwargs.items()]
         names = ", ".join(f"t{k}" for k in range(len(self.tensors)))
-        self.text = f"def f({names}):\n    return op({', '.join(texts)})"
+        self.head, self.call = f"def f({names}):", f"op({', '.join(texts)})"
+        self.text = f"{self.head}\n    return {self.call}"
 
     def _text(self, value: Any) -> str:
         if type(value) is torch.Tensor:
@@ -89,6 +90,13 @@ class Call:
         space = dict(self.space)
         exec(self.text, space)
         return space["f"]
+
+    def used(self) -> Call:
+        """The same function, whose result is used and not given away."""
+        made = Call(None, (), {})
+        made.tensors, made.space = self.tensors, self.space
+        made.text = f"{self.head}\n    return {self.call} * 1"
+        return made
 
 
 def copies(tensors: list[Any]) -> list[Any]:

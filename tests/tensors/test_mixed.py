@@ -1,5 +1,5 @@
-"""Tensors as indices and masks, iteration, arrays as tensors and back, complex tensors, and calls of
-torch's functions in place."""
+"""Tensors as indices and masks, iteration, arrays as tensors and back, complex tensors, and calls
+of torch's functions in place."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from npcompile.core.sizes import Symbol, largest
 from npcompile.program.ir import (
     Buffer,
     BufferResult,
+    Call,
     ItemsResult,
     ObjectResult,
     ParamResult,
@@ -16,10 +17,11 @@ from npcompile.program.ir import (
     ScalarResult,
     StaticResult,
     ViewResult,
+    flat,
 )
 from npcompile.runtime.entry.function_writer import Writer
 from npcompile.runtime.entry.guard_code import WRITEABLE, SizeEvaluator
-from npcompile.runtime.entry.result_building import leaves, native
+from npcompile.runtime.entry.result_building import leaves, maker, native
 from npcompile.runtime.entry.state import BUILD, Signature
 from npcompile.runtime.unsafe.layout import Layout
 
@@ -53,6 +55,7 @@ class Boxing:
         self.room: list[str] = []
         self._moved: set[Buffer] = set()
         self._views: dict[int, str] = {}
+        self._single: dict[int, str] = {}
         self._numbers: dict[int, str] = {}
         self._results = list(leaves(program.result))
 
@@ -67,7 +70,7 @@ class Boxing:
         if not isinstance(result, ItemsResult):
             return self._leaf(result)
         if native(result):
-            return self._tuple(result.items)
+            return self._made(result) if maker(result) else self._tuple(result.items, single=True)
         w = self.writer
         flat = self._tuple(tuple(self._results))
         build = w.load("ptr", w.data("npc.state"), 8 * BUILD)
@@ -120,8 +123,21 @@ class Boxing:
             case ItemsResult():
                 raise AssertionError("a container is no leaf")
 
-    def _tuple(self, items: tuple[Result, ...], parent: str = "", at: int = 0) -> str:
-        """A tuple, owned at once by its parent; the outermost is what failure releases."""
+    def _made(self, result: ItemsResult) -> str:
+        """A new reference to what a function makes of one leaf."""
+        if result.ident in self._single:
+            return self._new_reference(self._single[result.ident])
+        item = self._leaf(result.items[0])
+        made = self._checked(self.writer.call("ptr", maker(result), ("ptr", item)))
+        if result.ident:
+            self._single[result.ident] = made
+        return made
+
+    def _tuple(
+        self, items: tuple[Result, ...], parent: str = "", at: int = 0, single: bool = False
+    ) -> str:
+        """A tuple, owned at once by its parent; the outermost is what failure releases.
+        ``single``: what functions make of leaves is made."""
         w = self.writer
         made = self._checked(w.call("ptr", "PyTuple_New", ("i64", len(items))))
         if parent:
@@ -130,8 +146,10 @@ class Boxing:
             w.store("ptr", made, "%root")
         for k, item in enumerate(items):
             place = self.layout.tuple_items + 8 * k
-            if isinstance(item, ItemsResult):
-                self._tuple(item.items, made, place)
+            if single and isinstance(item, ItemsResult) and maker(item):
+                w.store("ptr", self._made(item), made, place)
+            elif isinstance(item, ItemsResult):
+                self._tuple(item.items, made, place, single)
             else:
                 w.store("ptr", self._leaf(item), made, place)
         return made
@@ -215,3 +233,19 @@ class Boxing:
         w.store("ptr", "null", "%pending")
         self._views[view.ident] = made
         return made
+
+
+def without_objects(signature: Signature, program: Program) -> frozenset[int]:
+    """The tensors of whose memory no array is made: neither the result nor a call has it."""
+    lent = {k for k, place in enumerate(signature.places) if place.kind == "lent"}
+    if not lent or any(isinstance(statement, Call) for statement in flat(program.body)):
+        return frozenset()
+    from npcompile.runtime.unsafe import torch_functions
+
+    if torch_functions.exchange() is None:
+        return frozenset()
+    used = {
+        base.index for leaf in leaves(program.result)
+        for base in (leaf, getattr(leaf, "base", None)) if isinstance(base, ParamResult)
+    }
+    return frozenset(lent - used)

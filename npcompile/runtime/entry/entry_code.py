@@ -30,14 +30,14 @@ from typing import TYPE_CHECKING
 from npcompile.backends.cpu.llvm.frame import DONE, RAISED, SHORT, FrameLayout
 from npcompile.core.paths import defer
 from npcompile.core.sizes import Poly, Symbol
-from npcompile.graph.types import Opaque, Scalar
+from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.guards.sources import ObjectWords
 from npcompile.program.ir import Buffer, Call, Program, flat
 from npcompile.program.stored import stores
-from npcompile.runtime.entry.boxing import HOLDING, Boxing
+from npcompile.runtime.entry.boxing import HOLDING, Boxing, without_objects
 from npcompile.runtime.entry.executables import FLAGS, OVERLAP, STALE, UNDONE
 from npcompile.runtime.entry.function_writer import METADATA, Writer
-from npcompile.runtime.entry.guard_code import ArrayValue, Guards
+from npcompile.runtime.entry.guard_code import DL_TENSOR, ArrayValue, Guards
 from npcompile.runtime.entry.helpers import ALL_FLAGS, CONSTANTS, NAMES
 from npcompile.runtime.entry.state import ALONE, EXIT, NEXT, PYTHON, TABLE, Signature
 from npcompile.runtime.unsafe.layout import Layout, layout
@@ -180,7 +180,9 @@ class _Entry:
         self.journal = journal.Journal(self.writer) if kept else None
         self.borrowed: list[str] = []  # arrays that no caller keeps alive
         self.lent = [f"%lent.{k}" for k, p in enumerate(signature.places) if p.kind == "lent"]
+        self.bare = without_objects(signature, program)
         self.reads = sum(step.reads for step in signature.steps)
+        self.quiet = ""  # whether torch is in no mode
         self.status = self.raised = ""  # what the body returned, and the flags it left
 
     def text(self) -> str:
@@ -191,6 +193,8 @@ class _Entry:
         self._call_shape()
         self._words()
         self._steps()
+        if self.lent:
+            self.quiet = self.writer.call("i32", "tensor.quiet")
         for index in range(len(self.signature.leaves)):
             self._leaf(index)
         self.guards.sizes(self.program.guards)
@@ -204,6 +208,7 @@ class _Entry:
         frame = f"%frame = alloca [{max(self.frame.size, 1)} x i64], align 16"
         saved = () if self.journal is None else (self.journal.room,)
         lent = [f"{slot} = alloca ptr" for slot in self.lent]
+        lent += [f"%dl.{k} = alloca [{DL_TENSOR} x i8], align 8" for k in sorted(self.bare)]
         lent += [f"%reads = alloca [{self.reads} x ptr]"] if self.reads else []
         room = [f"  {line}" for line in (frame, *_ROOM, *lent, *saved, *self.boxing.room)]
         # optnone: half the time to compile, and an entry's own time is all loads and branches
@@ -275,6 +280,11 @@ class _Entry:
             if index in self.program.int_symbols:
                 self.guards.measure(_size(self.program.int_symbols[index]), bits[0])
             return
+        if index in self.bare:
+            self.arrays[index] = array = self._borrowed(index, thing)
+            w.store("ptr", array.data, "%frame", 8 * self.frame.data(buffer))
+            w.store("ptr", "null", "%frame", 8 * self.frame.object(buffer))
+            return
         if place.kind == "lent":
             thing = self._memory(thing, f"%lent.{index}")
         written = index in self.program.written
@@ -289,11 +299,29 @@ class _Entry:
     def _memory(self, tensor: str, slot: str) -> str:
         """The array over a tensor's memory, owned by a slot; None if it can't be lent."""
         w = self.writer
-        args = (("ptr", w.data("npc.lend")), ("ptr", tensor))
-        array = w.call("ptr", "PyObject_CallOneArg", *args)
+        array = w.call("ptr", "tensor.lend", ("ptr", tensor), ("i32", self.quiet))
         w.store("ptr", array, slot)
         w.require(w.add("icmp ne", "ptr", array, "null"), "unlent")
         return array
+
+    def _borrowed(self, index: int, tensor: str) -> ArrayValue:
+        """The memory of a tensor of which no array is made: Python needs one after an exit."""
+        w, leaf, place = self.writer, self.signature.leaves[index], f"%dl.{index}"
+        assert isinstance(leaf.type, Array)
+        told = w.call("i32", "tensor.view", ("ptr", tensor), ("i32", self.quiet), ("ptr", place))
+        w.require(w.add("icmp ne", "i32", told, 0), "miss")
+        return self.guards.tensor(place, leaf.type, leaf.contiguous)
+
+    def _arrays_of_tensors(self) -> None:
+        """Makes the arrays that Python needs to go on."""
+        w = self.writer
+        for index in sorted(self.bare):
+            thing = w.load("ptr", "%args", 8 * self.signature.places[index].index)
+            args = (("ptr", thing), ("i32", self.quiet))
+            array = w.call("ptr", "tensor.lend", *args)
+            w.store("ptr", array, f"%lent.{index}")
+            w.store("ptr", array, "%frame", 8 * self.frame.object(self.program.params[index]))
+            w.require(w.add("icmp ne", "ptr", array, "null"), "raised")
 
     def _overlaps(self) -> None:
         """Written arrays have memory of their own, each element too."""
@@ -510,6 +538,7 @@ class _Entry:
         w.branch(w.add("icmp eq", "i64", self.status, RAISED), "raised", "check")
         everything = [b for b in self.program.buffers if b.kind in HOLDING]
         w.label("check")
+        self._arrays_of_tensors()
         self._clear()  # else NumPy's casts would report them as their own
         left = self._exit("address", self.status, self.raised, "ptr %frame")
         self._release(everything)

@@ -20,6 +20,16 @@ from npcompile.runtime.unsafe.layout import Layout
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400  # NumPy's NPY_ARRAY_ flags
 
 
+#: DLPack's codes of kinds of numbers, and offsets in a DLTensor and its size, in bytes
+DL_CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
+DL_DEVICE, DL_NDIM, DL_DTYPE, DL_SHAPE, DL_STRIDES, DL_OFFSET, DL_TENSOR = 8, 16, 20, 24, 32, 40, 48
+
+
+def dl_key(dtype: np.dtype) -> int:
+    """DLPack's name of a dtype in one number: its code, its bits, one lane."""
+    return DL_CODES[dtype.kind] | (8 * dtype.itemsize) << 8 | 1 << 16
+
+
 class SizeEvaluator:
     """Sizes as 64-bit values, without branches.
 
@@ -131,6 +141,35 @@ class Guards:
         for size, value in (*zip(type_.shape, dims), *zip(type_.strides, strides or ())):
             self.measure(size, value)
         return ArrayValue(w.load("ptr", thing, at.data), dims, strides, type_.dtype.itemsize)
+
+    def tensor(self, place: str, type_: Array, contiguous: bool) -> ArrayValue:
+        """Tests what DLPack tells of a tensor, and reads it."""
+        w = self.writer
+        rank, dtype = (w.load("i32", place, at) for at in (DL_NDIM, DL_DTYPE))
+        w.refuse([w.add("icmp ne", "i32", rank, type_.ndim),
+                  w.add("icmp ne", "i32", dtype, dl_key(type_.dtype))], self.miss)
+        shape, steps = (w.load("ptr", place, at) for at in (DL_SHAPE, DL_STRIDES))
+        dims = tuple([w.load("i64", shape, 8 * axis) for axis in range(type_.ndim)])
+        strides: list[str] = []
+        apart: list[str] = []
+        packed: str | int = 1
+        for axis in range(type_.ndim)[::-1]:  # a shorter axis than 2 may lie anywhere
+            short = w.add("icmp ult", "i64", dims[axis], 2)
+            step = w.load("i64", steps, 8 * axis)
+            strides.append(w.let(f"select i1 {short}, i64 1, i64 {step}"))
+            other = w.add("icmp ne", "i64", step, packed)
+            apart.append(w.let(f"select i1 {short}, i1 false, i1 {other}"))
+            packed = w.add("mul", "i64", packed, dims[axis])
+        if contiguous and apart:
+            some = w.add("icmp ne", "i64", packed, 0)
+            self._wrong.append(w.add("and", "i1", w.any(apart), some))
+        found = None if contiguous else tuple(strides[::-1])
+        for size, value in (*zip(type_.shape, dims), *zip(type_.strides, found or ())):
+            self.measure(size, value)
+        data = w.load("ptr", place)
+        offset = w.load("i64", place, DL_OFFSET)
+        start = w.let(f"getelementptr i8, ptr {data}, i64 {offset}")
+        return ArrayValue(start, dims, found, type_.dtype.itemsize)
 
     def _kind(self, thing: str, type_: Array, contiguous: bool, written: bool) -> None:
         """Tests dtype, rank and flags.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
-from npcompile.program.results import ItemsResult, Result, StaticResult
+from npcompile.program.results import BufferResult, ItemsResult, Result, StaticResult
 
 
 def leaves(result: Result) -> Iterator[Result]:
@@ -23,13 +23,21 @@ def constants(result: Result) -> tuple[Any, ...]:
     return tuple(leaf.value for leaf in leaves(result) if isinstance(leaf, StaticResult))
 
 
+def maker(node: Result) -> str:
+    """The function in machine code that makes a container of its only item; empty: none."""
+    if not isinstance(node, ItemsResult) or len(node.items) != 1:
+        return ""
+    one = isinstance(node.items[0], BufferResult)
+    return str(getattr(node.kind, "maker", "")) if one else ""
+
+
 def native(result: Result, among: type = tuple) -> bool:
     """Whether a result is a leaf or made of plain tuples (and of one kind more, whose items are
     leaves), each in one place only."""
     seen: set[int] = set()
 
     def plain(node: Result) -> bool:
-        if not isinstance(node, ItemsResult):
+        if not isinstance(node, ItemsResult) or (among is tuple and maker(node)):
             return True
         if node.kind is among is not tuple:
             return not any(isinstance(item, ItemsResult) for item in node.items)

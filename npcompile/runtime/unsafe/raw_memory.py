@@ -50,6 +50,11 @@ def object_at(address: int) -> Any:
     return ctypes.cast(address, ctypes.py_object).value
 
 
+def text(address: int) -> str:
+    """The characters at an address, up to a zero."""
+    return ctypes.string_at(address).decode()
+
+
 def array(address: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Any:
     """An array over memory that another object owns."""
     size = dtype.itemsize * int(np.prod(shape))

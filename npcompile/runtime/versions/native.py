@@ -95,6 +95,7 @@ _PROVIDERS = {
     symbols.DRAW: "npcompile.runtime.random.draws:address",
     symbols.SUBPROGRAM: "npcompile.runtime.versions.shared_code:address",
     symbols.STOCK: "npcompile.runtime.versions.shared_code:stock_address",
+    symbols.TENSOR: "npcompile.runtime.versions.tensor_code:address",
 }
 
 
@@ -155,10 +156,6 @@ def link(
     for k, leaf in enumerate(wiring.signature.leaves):
         if isinstance(leaf.type, Opaque):
             imports[f"kind.{k}"] = id(leaf.type.python_type)
-    if any(place.kind == "lent" for place in wiring.signature.places):
-        from npcompile.tensors.tensor_memory import lent
-
-        imports["npc.lend"] = id(lent)
     if config.recorder is not None:
         imports["npc.record"] = config.recorder.address
     if linked.routines:

@@ -42,7 +42,12 @@ def stock_address(what: str) -> int:
     return _address(name, request, text)
 
 
-def _address(name: str, request: str, text: Callable[[Target], str]) -> int:
+def function(name: str, module: str, text: Callable[[Target], str]) -> int:
+    """Where a function of a module of its own is."""
+    return _address(module, "default", text, name)
+
+
+def _address(name: str, request: str, text: Callable[[Target], str], of: str = "") -> int:
     """Where a function is; the text of its module is made where it is not on disk: writing it takes
     longer than loading it."""
     store = DiskCache()
@@ -54,4 +59,4 @@ def _address(name: str, request: str, text: Callable[[Target], str]) -> int:
         target = cpu.target(request)
         code = cpu.compile(text(target), target)
         store.put(key, Record(code, {}))
-    return cpu.lasting(code)[name]
+    return cpu.lasting(code)[of or name]

@@ -42,6 +42,7 @@ def register(name: str, address: int) -> None:
 DRAW = "draw"  #: names of functions that draw one random number
 SUBPROGRAM = "subprogram"  #: names of functions that kernels of many programs call
 STOCK = "stock"  #: names of kernels that many programs have
+TENSOR = "tensor"  #: names of functions between tensors and arrays
 
 
 def provide(kind: str, address: Callable[[str], int]) -> None:
