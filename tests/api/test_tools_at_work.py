@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import cProfile
+import ctypes
 import gc
+import mmap
 import pstats
 import subprocess
 import sys
@@ -240,6 +242,15 @@ def test_callbacks_where_the_places_are_searched_run_the_plain_function() -> Non
         gc.callbacks.remove(callback)
     assert elsewhere
     assert all(elsewhere)
+
+
+def test_what_cannot_be_written_is_not_searched() -> None:
+    """The kernel's pages lie there, some of which end a process that reads them."""
+    size = mmap.PAGESIZE
+    memory = mmap.mmap(-1, 3 * size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + size), ctypes.c_size_t(size), 1)
+    assert gates._readable(start) == start + size
 
 
 def test_a_profile_function_calls_while_calls_for_profilers_are_imported() -> None:

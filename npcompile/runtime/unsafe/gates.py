@@ -148,12 +148,14 @@ def _firsts(tool: int, event: int, start: int, size: int) -> set[int]:
 
 
 def _readable(address: int) -> int:
-    """The end of the memory that can be read from an address on."""
+    """The end of the memory that can be read from an address on: what can be written, too, as
+    reading pages of the kernel's may end the process."""
     end = 0
     with open("/proc/self/maps") as maps:
         for line in maps:
             first, last = (int(part, 16) for part in line.split(None, 1)[0].split("-"))
-            if "r" in line.split()[1] and (first <= address < last or first == end):
+            writable = line.split()[1].startswith("rw")
+            if writable and (first <= address < last or first == end):
                 end = last
     return min(end, address + (1 << 19))
 
