@@ -2,6 +2,7 @@
 
     python tools/arm.py FOLDER              makes it (400 MB, minutes) and prints its Python
     python tools/arm.py FOLDER ARGUMENTS    runs that Python
+    python tools/arm.py test [sample]       runs the tests there, in .arm: hours, or minutes
 
 Debian's archive has the emulator and Python, PyPI the wheels.  Packages are unpacked into the
 folder and nothing is installed: it needs ``apt-get`` and ``dpkg``, and no rights.  ``CPU`` names
@@ -11,12 +12,16 @@ crashes are the machine's; times mean nothing.
 
 from __future__ import annotations
 
+import datetime
 import os
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
 
 #: what the interpreter and wheels load
 LIBRARIES = (
@@ -28,6 +33,27 @@ WHEELS = (
     "numpy", "scipy", "llvmlite", "sympy", "mpmath", "pytest", "pluggy", "iniconfig", "packaging",
     "hypothesis", "attrs", "sortedcontainers", "pygments", "pytest-timeout", "platformdirs",
     "cloudpickle", "joblib",
+)
+#: what the sample runs; SEED is another one each day
+SAMPLE = (
+    ("60 operators", "tests.portable.operators 60 SEED"),
+    ("40 lines of the page of sums", "tests.portable.page 40 SEED"),
+    ("threads", "pytest tests/runtime/test_thread_pool.py -k floating_point_state"),
+    ("side exits", "pytest tests/runtime/test_side_exits.py -k leaks"),
+    ("the disk cache", "pytest tests/runtime/test_disk_cache.py -k compiled_text"),
+    ("4 programs of every grammar", "tests.fuzz all SEED 4"),
+)
+WHOLE = (
+    ("operators", "tests.portable.operators"), ("the page of sums", "tests.portable.page"),
+    ("the corpus", "pytest tests/programs/test_corpus.py"),
+    ("the loader and families of processors",
+     "pytest tests/backends/target tests/backends/cpu/test_elf_loader.py"),
+    ("threads, exits, memory, cache",
+     "pytest tests/runtime/test_thread_pool.py tests/runtime/test_side_exits.py"
+     " tests/runtime/test_memory.py tests/runtime/test_disk_cache.py"
+     " tests/runtime/test_fp_warnings.py tests/runtime/test_versions_on_disk.py"),
+    ("linear algebra and transforms", "pytest tests/linalg tests/fft"),
+    ("50 programs of every grammar", "tests.fuzz all SEED 50"),
 )
 PLATFORMS = ("manylinux2014", "manylinux_2_17", "manylinux_2_27", "manylinux_2_28")
 VERSIONS = ("3.11", "3.12", "3.13")
@@ -128,9 +154,39 @@ def _run(command: list[str], folder: Path | None = None) -> str:
     return done.stdout
 
 
+def test(emulated: Emulated, sample: bool) -> int:
+    """Runs parts of the tests, prints a row for each; how many fail."""
+    environment = {
+        **os.environ, "PYTHONPATH": str(ROOT), "NPCOMPILE_CACHE_DIR": str(emulated.folder / "kept"),
+        "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(emulated.folder / "bytecode")}
+    seed = str(datetime.date.today().toordinal())
+    failed = 0
+    for name, words in SAMPLE if sample else WHOLE:
+        arguments = words.replace("SEED", seed).split()
+        if arguments[0] == "pytest":
+            arguments += ["-q", "-p", "no:cacheprovider", "-m", "not slow", "-o", "timeout=1800"]
+        begun = time.monotonic()
+        done = subprocess.run([str(emulated.python), "-m", *arguments], cwd=ROOT, text=True,
+                              env=environment, capture_output=True, check=False)
+        failed += done.returncode != 0
+        said = "well" if not done.returncode else f"FAILS with {done.returncode}"
+        print(f"| {name} | {said} | {time.monotonic() - begun:.0f} s |", flush=True)
+        if done.returncode:
+            print(done.stdout[-4000:], done.stderr[-4000:], f"seed {seed}", sep="\n")
+    return failed
+
+
 def main() -> None:
     if len(sys.argv) < 2:
         raise SystemExit(__doc__)
+    if sys.argv[1] == "test":
+        emulated = Emulated(Path(os.environ.get("NPCOMPILE_ARM", ROOT / ".arm")))
+        try:
+            emulated.make()
+        except Missing as missing:
+            print(f"64-bit ARM is not tested: no emulator here ({missing})")
+            return
+        raise SystemExit(test(emulated, "sample" in sys.argv[2:]))
     emulated = Emulated(Path(sys.argv[1]))
     try:
         emulated.make()

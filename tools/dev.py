@@ -5,6 +5,7 @@ site, or builds the wheel and the source distribution and tries each.
     python3 tools/dev.py test [pytest arguments]
     python3 tools/dev.py docs
     python3 tools/dev.py package
+    python3 tools/dev.py test-arm [sample]
 
 Needs Python 3.11 or newer with pip, nothing else: the environment is made without ``ensurepip``
 (which Debian packages apart) and filled by the pip at hand, so that externally managed
@@ -66,6 +67,9 @@ def package(python: str) -> None:
 
 def main() -> None:
     task = sys.argv[1] if len(sys.argv) > 1 else ""
+    if task == "test-arm":  # in an emulator, which needs nothing of the environment
+        run(sys.executable, "tools/arm.py", "test", *sys.argv[2:])
+        return
     if task not in EXTRAS or sys.version_info < (3, 11):
         raise SystemExit(__doc__)
     python = str(environment(HOME, "-e", f"{ROOT}[{EXTRAS[task]}]"))
