@@ -196,7 +196,7 @@ class Image:
                 continue
             rows = np.frombuffer(o.code, _RELOCATION, size // _RELOCATION.itemsize, offset)
             places = o.at[target] + rows["offset"].astype(np.int64)
-            for number in np.unique(rows["type"]).tolist():
+            for number in set(rows["type"].tolist()):
                 relocation = self._family.relocations.get(number)
                 if relocation is None:
                     raise Unplaceable("a relocation of another type")
