@@ -113,14 +113,14 @@ class LoopWriter:
                           count="i64", strided="i1")
         args, steps, cores, data, count, strided = f.params
         here, mode = f.alloca("ptr", self.count), f.alloca("i32")
-        self.mode(f, "st", mode)
+        self.mode(f, "save", mode)
         f.branch(strided, "left", "try")
         f.label("try")
         status = f.op(f"call i64 @run({args.typed}, {cores.typed}, {data.typed}, {count.typed})",
                       "i64")
         f.branch(f.icmp("eq", status, i64(DONE)), "done", "left", likely=True)
         f.label("left")
-        self.mode(f, "ld", mode)
+        self.mode(f, "restore", mode)
         with f.loop(i64(0), count) as iteration:
             for k in range(self.count):
                 step = f.load(f.offset(steps, "i64", i64(k)), "i64")
@@ -131,12 +131,12 @@ class LoopWriter:
             again = f.name_for("again")
             f.branch(strided, python, again)
             f.label(again)
-            self.mode(f, "st", mode)
+            self.mode(f, "save", mode)
             status = f.op(f"call i64 @run({here.typed}, {cores.typed}, {data.typed}, i64 1)", "i64")
             left = f.name_for("left")
             f.branch(f.icmp("eq", status, i64(DONE)), fine, left)
             f.label(left)
-            self.mode(f, "ld", mode)
+            self.mode(f, "restore", mode)
             f.jump(python)
             f.label(python)
             raised = self.ask_python(f, here, mode, steps, cores, data)
@@ -152,19 +152,17 @@ class LoopWriter:
                    data: Value) -> Value:
         """Has Python compute one step, which leaves the floating-point flags as they are; whether
         it has raised."""
-        self.mode(f, "st", mode)
+        self.mode(f, "save", mode)
         python = f.load(data, "ptr")
         cores_at = f.offset(steps, "i64", i64(self.count))
         raised = f.op(f"call i64 {python.text}({here.typed}, {cores.typed}, {cores_at.typed})",
                       "i64")
-        self.mode(f, "ld", mode)
+        self.mode(f, "restore", mode)
         return raised
 
     def mode(self, f: LLVMFunction, how: str, place: Value) -> None:
-        """Stores or loads the floating-point flags and modes."""
-        name = f"llvm.x86.sse.{how}mxcsr"
-        f.module.declare(name, "void", ["ptr"])
-        f.do(f"call void @{name}({place.typed})")
+        """Saves or restores the floating-point flags and modes."""
+        f.run(f"npc.fp.{how}", place)
 
     # ------------------------------------------------------------------ NumPy's function
 
@@ -193,10 +191,10 @@ class LoopWriter:
         f.label("done")
         if self.silent:
             mode = f.alloca("i32")
-            self.mode(f, "st", mode)
+            self.mode(f, "save", mode)
             told = f.binary("and", f.load(mode, "i32"), literal("i32", ~self.silent))
             f.store(told, mode)
-            self.mode(f, "ld", mode)
+            self.mode(f, "restore", mode)
         f.do("ret void")
 
     def size(self, f: LLVMFunction, cores: Value, k: int) -> Value:
