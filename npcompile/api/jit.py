@@ -305,7 +305,7 @@ class Jit(FunctionBase, Generic[P, R]):
     def profiled(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """A call that a profiler sees under the function's name."""
         if not load("npcompile.runtime.entry.profiled_calls"):
-            return self._plain()(*args, **kwargs)
+            return cast(R, self._plain()(*args, **kwargs))
         from npcompile.runtime.entry.profiled_calls import named
 
         if self._seen is None:
