@@ -55,7 +55,6 @@ from npcompile.tracing import control, handlers, operators, result_trees
 from npcompile.tracing import (
     graph_breaks as breaks,
 )
-from npcompile.tracing.generators import Generators
 from npcompile.tracing.graph_breaks import GraphBreaks
 from npcompile.tracing.heap import AliasAnalysis, touched
 from npcompile.tracing.inputs import LONGEST, Inputs, pinned
@@ -71,6 +70,7 @@ if TYPE_CHECKING:
         attributes,
         calls,
         external,
+        generators,
         iteration,
         texts,
         traced_containers,
@@ -81,7 +81,8 @@ else:
     defer(globals(), "npcompile.guards", "kinds")
     defer(globals(), "npcompile.python", "characters", "dictionary", "iterators")
     defer(
-        globals(), "npcompile.tracing", "attributes", "calls", "external", "iteration",
+        globals(), "npcompile.tracing", "attributes", "calls", "external", "generators",
+        "iteration",
         "texts", "traced_containers", "vectors",
     )
 
@@ -130,7 +131,7 @@ class Tracer:
         self.trying = 0  # instructions that are executed for several options as one
         self.selectors: dict[Node, tuple[Node, Node, Node]] = {}  # condition, first, second
         self.aliases = AliasAnalysis(self)
-        self.generators = Generators(self)
+        self._generators: generators.Generators | None = None
         self.effects = SideEffects(self)
         self.errstate = HeapObject(None)  # holds what ``np.errstate`` ignores now
         self.outside: dict[Source, Vector] = {}  # what lists from outside hold
@@ -150,6 +151,13 @@ class Tracer:
     @property
     def facts(self) -> Facts:
         return self.builder.facts
+
+    @property
+    def generators(self) -> generators.Generators:
+        """The generators that were run."""
+        if self._generators is None:
+            self._generators = generators.Generators(self)
+        return self._generators
 
     @property
     def texts(self) -> texts.TracedTexts:
@@ -199,7 +207,8 @@ class Tracer:
         return storage.first if scope is None or scope is home else scope.version(storage, home)
 
     def read(self, ref: ArrayRef) -> Node:
-        self.generators.reads(ref.storage)
+        if self._generators is not None:
+            self._generators.reads(ref.storage)
         node = self.builder.read(self.version(ref.storage), ref.geometry)
         return as_dtype(self.builder, node, ref.dtype)
 
@@ -220,7 +229,8 @@ class Tracer:
 
     def _renew(self, storage: Storage, version: Node) -> None:
         self.aliases.writes(storage)
-        self.generators.writes(storage, not self.aliases.renamed(storage))
+        if self._generators is not None:
+            self._generators.writes(storage, not self.aliases.renamed(storage))
         self.heap[storage] = version
         self.writes += storage not in self.created[self.made :]
         self.visible += storage.param >= 0

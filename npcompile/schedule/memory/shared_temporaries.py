@@ -10,14 +10,19 @@ the next one, nor to what comes after the loop.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from npcompile.core.facts import Facts
+from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.core.sizes import Symbol, symbols
 from npcompile.program.ir import Buffer, Call, For, If, Statement, While, flat
 from npcompile.schedule.memory.allocate import bound, touched, uses
-from npcompile.schedule.memory.renamed_buffers import renamed
+
+if TYPE_CHECKING:
+    from npcompile.schedule.memory import renamed_buffers
+else:
+    defer(globals(), "npcompile.schedule.memory", "renamed_buffers")
 
 #: what an iteration of each loop makes; of a ``while`` by the number that says whether it goes on
 Made = Mapping[Union[Symbol, Buffer], Set[Buffer]]
@@ -65,7 +70,7 @@ class SharedMemory:
         names = {buffer: other for buffer, other in instead.items() if other is not buffer}
         for buffer, other in names.items():
             self.uses[other] += self.uses[buffer]
-        return renamed(loop.body, names)
+        return renamed_buffers.renamed(loop.body, names)
 
     def _own(self, loop: For | While, made: Set[Buffer]) -> set[Buffer]:
         """The temporaries that only an iteration uses, in memory that is there before the loop."""
