@@ -1,4 +1,4 @@
-"""Arrays, tensors, ``array.flat``, and what ``np.r_`` and its like make."""
+"""Arrays, tensors, and what ``np.r_`` and its like make."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import Scalar
 from npcompile.ops import foreign, indexing
 from npcompile.ops.operands import ArrayRef, same_elements
-from npcompile.python.iterator import Iterator
 from npcompile.python.iterators import ArrayIterator
 from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.registry import view
 from npcompile.python.values import NONE, Sequence, Slice, Static, Value
 from npcompile.tracing import (
     device_arrays,
     external_calls,
-    flat_iterators,
     tensor_values,
     vectors,
 )
 
 if TYPE_CHECKING:
+    from npcompile.python.iterator import Iterator
     from npcompile.tracing.polyfills import consumers, open_grids
     from npcompile.tracing.tracer import Tracer
 else:
@@ -93,32 +93,7 @@ class TensorType(PythonType):
         return ArrayType(self.t, tensor_values.array(self.value)).length()
 
     def iterate(self) -> Iterator:
-        made = tensor_values.rows(self.t, self.value)
-        assert isinstance(made, Iterator)
-        return made
-
-
-class FlatType(PythonType):
-    """``array.flat``"""
-
-    t: Tracer
-    value: Iterator
-
-    @classmethod
-    def of(cls, t: Tracing, value: Value) -> PythonType:
-        return (cls if isinstance(value, Iterator) else PythonType)(t, value)
-
-    def getitem(self, key: Value) -> Value:
-        return flat_iterators.getitem(self.t, self.value, key)
-
-    def setitem(self, key: Value, value: Value) -> None:
-        flat_iterators.setitem(self.t, self.value, key, value)
-
-    def contains(self, item: Value) -> Value:
-        raise self.t.refuse("in", "of an iterator is left to Python")
-
-    def iterate(self) -> Iterator:
-        return ArrayIterator(self.value.over[:1], token=self.value.token, begun=self.value.begun)
+        return view(self.t, tensor_values.rows(self.t, self.value)).iterate()
 
 
 class IndexTrickType(PythonType):

@@ -9,7 +9,8 @@ from npcompile.graph.types import PY_FLOAT, Scalar, contiguous
 from npcompile.ops import indexing, views
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.iterator import Iterator
-from npcompile.python.iterators import FlatIterator
+from npcompile.python.iterators import ArrayIterator, FlatIterator
+from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.values import Sequence, Slice, Static, Value
 from npcompile.tracing.escapes import as_number
 
@@ -56,3 +57,26 @@ def setitem(t: Tracer, flat: Iterator, key: Value, value: Value) -> None:
     ):
         raise t.refuse(".flat", "gets something else than a number of the array's dtype")
     t.operate(indexing.setitem, view, key, number)
+
+
+class FlatType(PythonType):
+    """``array.flat``"""
+
+    t: Tracer
+    value: Iterator
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        return (cls if isinstance(value, Iterator) else PythonType)(t, value)
+
+    def getitem(self, key: Value) -> Value:
+        return getitem(self.t, self.value, key)
+
+    def setitem(self, key: Value, value: Value) -> None:
+        setitem(self.t, self.value, key, value)
+
+    def contains(self, item: Value) -> Value:
+        raise self.t.refuse("in", "of an iterator is left to Python")
+
+    def iterate(self) -> Iterator:
+        return ArrayIterator(self.value.over[:1], token=self.value.token, begun=self.value.begun)

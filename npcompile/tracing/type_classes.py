@@ -12,7 +12,7 @@ TYPES.update({
     Model: "npcompile.tracing.traced_containers:ModelType",
     np.ndarray: "npcompile.tracing.array_types:ArrayType",
     Tensor: "npcompile.tracing.array_types:TensorType",
-    np.flatiter: "npcompile.tracing.array_types:FlatType",
+    np.flatiter: "npcompile.tracing.flat_iterators:FlatType",
     **dict.fromkeys(
         map(type, (np.mgrid, np.ogrid, np.r_, np.c_)),
         "npcompile.tracing.array_types:IndexTrickType",

@@ -224,7 +224,7 @@ def sample(count: int, seed: int) -> list[str]:
     return random.Random(seed).sample(sorted(committed()), count)
 
 
-def differing(names: list[str]) -> list[str]:
+def changed(names: list[str]) -> list[str]:
     """The lines whose sums are others than the page's."""
     known, found = committed(), lines()
     return [name for name in names if digest(*found[name]) != known[name]]
@@ -241,7 +241,7 @@ def main() -> None:
         SUMS.write_text("\n".join([*rows, ""]))
         return
     names = sample(*map(int, sys.argv[1:])) if sys.argv[1:] else list(committed())
-    bad = differing(names)
+    bad = changed(names)
     print(f"{len(names)} lines, {len(bad)} differ", *bad, sep="\n")
     raise SystemExit(bool(bad))
 

@@ -15,7 +15,7 @@ ROOT = Path(page.__file__).parents[2]
 CAPABILITIES = ("default", "avx2", "scalar")
 
 
-def told(capability: str, *arguments: str) -> str:
+def output(capability: str, *arguments: str) -> str:
     environment = {**os.environ, "NPCOMPILE_CPU_CAPABILITY": capability, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-m", "tests.portable.page", *arguments], text=True,
                           env=environment, capture_output=True, check=False)
@@ -26,13 +26,13 @@ def told(capability: str, *arguments: str) -> str:
 def test_a_sample_of_the_page(capability: str) -> None:
     """Another part of the page for each."""
     seed = str(CAPABILITIES.index(capability))
-    assert told(capability, "25", seed) == "25 lines, 0 differ\n"
+    assert output(capability, "25", seed) == "25 lines, 0 differ\n"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("capability", CAPABILITIES)
 def test_the_page(capability: str) -> None:
-    assert told(capability) == f"{len(page.committed())} lines, 0 differ\n"
+    assert output(capability) == f"{len(page.committed())} lines, 0 differ\n"
 
 
 def test_the_page_has_every_family_of_functions() -> None:
@@ -46,4 +46,4 @@ def test_the_page_has_every_family_of_functions() -> None:
 def test_a_wrong_sum_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     names = {"stencil": page.committed()["stencil"], "Newton": "0"}
     monkeypatch.setattr(page, "committed", lambda: names)
-    assert page.differing(list(names)) == ["Newton"]
+    assert page.changed(list(names)) == ["Newton"]

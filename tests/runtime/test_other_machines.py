@@ -71,7 +71,7 @@ FAKES: list[tuple[Callable[[pytest.MonkeyPatch], None], str]] = [
 ]
 
 
-def told(function: Any, *args: Any) -> tuple[Any, list[str], str]:
+def observed(function: Any, *args: Any) -> tuple[Any, list[str], str]:
     """The result of a call, its warnings, and what ``explain()`` says."""
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
@@ -90,7 +90,7 @@ def nothing_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def check_python(why: str) -> None:
-    result, shown, explained = told(jit(double, cache=False), np.arange(3.0))
+    result, shown, explained = observed(jit(double, cache=False), np.arange(3.0))
     assert result.tolist() == [1, 3, 5]
     assert len(shown) == 1 and why in shown[0] and "leaves functions to Python" in shown[0]
     headline, reason, *_ = explained.splitlines()
