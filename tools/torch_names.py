@@ -1,6 +1,6 @@
 """Counts torch's names by what becomes of a call: ``python tools/torch_names.py`` writes the page.
 
-Every public function of a namespace is called in a small function with up to 16 sets of arguments
+Every public function of a namespace is called in a small function with some sets of arguments
 that torch accepts: samples of torch's own tables, else some of our own.  The best outcome counts:
 compiled, called in place between compiled kernels, or left to Python with all that is around it.
 """
@@ -26,7 +26,7 @@ PAGE = ROOT / "docs" / "torch_names.md"
 NAMESPACES = ("torch", "torch.Tensor", "torch.fft", "torch.special", "torch.linalg",
               "torch.nn.functional")
 OUTCOMES = ("compiled", "in place", "Python")
-MOST = 16
+MOST = 3
 
 
 def names(space: str) -> Iterator[tuple[str, Any]]:
@@ -99,10 +99,12 @@ def best(space: str, name: str, held: Any) -> str:
     """The best outcome of a function's calls; empty: none fits."""
     found, tried = "", 0
     for call in calls(space, name, held):
-        for used in (call, call.used()):  # torch gives a view of conjugates now and then
-            known = outcome(used)
-            if known == "compiled":
-                return known
+        known = outcome(call)
+        if known == "Python":  # torch gives a view of conjugates now and then
+            known = outcome(call.used()) or known
+        if known == "compiled":
+            return known
+        if known:
             found = min(filter(None, (found, known)), key=OUTCOMES.index, default="")
         tried += bool(known)
         if tried >= MOST:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from npcompile.core.sizes import Size
+from npcompile.core.sizes import Size, product
 from npcompile.graph.types import c_strides
-from npcompile.ops.arguments import axes_in, axis_in, require, static, static_int, truth
+from npcompile.ops.arguments import axes_in, axis_in, require, static, static_int, truth, view
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
-from npcompile.tensors import tensor_memory
+from npcompile.tensors import shapes, tensor_memory
 from npcompile.tensors.elementwise import laid_out
 from npcompile.tensors.expressions import composition
 from npcompile.tensors.tensor_functions import named, result, tensor
@@ -484,6 +484,97 @@ def matrix_norm(ctx: Context, A: Operand, ord: Operand = "fro", dim: Operand = (
     if ref.ndim != 2 or axes != (0, 1):
         raise ctx.refuse("matrix_norm", "of batches")
     return result(ctx, run(ctx, "linalg.norm", ref, order, axis=axes, keepdims=keeps))
+
+
+# ------------------------------------------------------------------ of one matrix
+
+
+def _one(ctx: Context, x: Operand, what: str) -> ArrayRef:
+    """A single square matrix."""
+    ref = _matrix(ctx, x, what)
+    if ref.ndim != 2:
+        raise ctx.refuse(what, "of batches")
+    return ref
+
+
+@named("linalg.eig", method=False)
+def eig(ctx: Context, A: Operand) -> Operand:
+    """The eigenvalues and eigenvectors of a matrix, as complex numbers."""
+    ref = _matrix(ctx, A, "eig")
+    values, vectors = run(ctx, "npcompile.linalg.general:complex_eig", ref)
+    return _tuple("linalg_eig", result(ctx, values), _columns(ctx, vectors))
+
+
+@named("linalg.eigvals", method=False)
+def eigvals(ctx: Context, A: Operand) -> Tensor:
+    """The eigenvalues of a matrix, as complex numbers."""
+    ref = _matrix(ctx, A, "eigvals")
+    return result(ctx, run(ctx, "npcompile.linalg.general:complex_eigvals", ref))
+
+
+def _factored(ctx: Context, A: Operand, pivot: Operand, what: str) -> tuple[Tensor, Tensor]:
+    ref = _one(ctx, A, what)
+    if not truth(ctx, pivot, what):
+        raise ctx.refuse(what, "without pivots")
+    both, pivots = run(ctx, "scipy.linalg:lu_factor", ref)
+    counted = run(ctx, "add", run(ctx, "astype", pivots, np.dtype(np.int32)), np.int32(1))
+    return _columns(ctx, both), result(ctx, counted)
+
+
+@named("linalg.lu_factor", method=False)
+def lu_factor(ctx: Context, A: Operand, *, pivot: Operand = True) -> Operand:
+    """The triangles of a matrix, and its pivots."""
+    return _tuple("linalg_lu_factor", *_factored(ctx, A, pivot, "lu_factor"))
+
+
+@named("linalg.lu_factor_ex", method=False)
+def lu_factor_ex(ctx: Context, A: Operand, *, pivot: Operand = True,
+                 check_errors: Operand = False) -> Operand:
+    """The same, and 0: where a matrix is singular, torch computes all again."""
+    none = run(ctx, "zeros", (), np.dtype(np.int32))
+    return _tuple("linalg_lu_factor_ex", *_factored(ctx, A, pivot, "lu_factor_ex"),
+                  result(ctx, none))
+
+
+@named("linalg.solve_triangular", method=False)
+def solve_triangular(ctx: Context, A: Operand, B: Operand, *, upper: Operand,
+                     left: Operand = True, unitriangular: Operand = False) -> Tensor:
+    """The solutions of a system whose matrix is a triangle."""
+    a, b = _one(ctx, A, "solve_triangular"), tensor(ctx, B, "solve_triangular")
+    if a.dtype != b.dtype or b.ndim != 2 or not truth(ctx, left, "solve_triangular"):
+        raise ctx.refuse("solve_triangular", "of unlike dtypes, of batches, or from the right")
+    require(ctx, "==", a.shape[0], b.shape[0], "solve_triangular: another shape")
+    require(ctx, "<", 0, b.shape[1], "solve_triangular for no columns")
+    return _columns(ctx, run(
+        ctx, "scipy.linalg:solve_triangular", a, b, lower=not truth(ctx, upper, "upper"),
+        unit_diagonal=truth(ctx, unitriangular, "unitriangular"), check_finite=False))
+
+
+@named("linalg.tensorinv", method=False)
+def tensorinv(ctx: Context, A: Operand, ind: Operand = 2) -> Tensor:
+    """The inverse of a tensor as a matrix of its first and last axes."""
+    ref, first = tensor(ctx, A, "tensorinv"), static_int(ctx, ind, "tensorinv")
+    if not 0 < first < ref.ndim:
+        raise ctx.refuse("tensorinv", "of other numbers of axes")
+    flat = shapes.reshape(ctx, A, shapes.number_of(ctx, product(ref.shape[:first])), -1)
+    found = inv(ctx, flat).memory
+    if any(ctx.facts.equal(n, 1) for n in ref.shape):
+        raise ctx.refuse("tensorinv", "of axes of length 1, whose strides torch chooses")
+    columns = c_strides(ref.shape[:first])
+    strides = (*c_strides(ref.shape[first:]), *(step * found.strides[1] for step in columns))
+    return Tensor(view(found, (*ref.shape[first:], *ref.shape[:first]), strides))
+
+
+@named("linalg.tensorsolve", method=False)
+def tensorsolve(ctx: Context, A: Operand, B: Operand, dims: Operand = None) -> Tensor:
+    """The solution of a system of tensors."""
+    ref, right = tensor(ctx, A, "tensorsolve"), tensor(ctx, B, "tensorsolve")
+    if dims is not None or right.ndim >= ref.ndim or ref.dtype != right.dtype:
+        raise ctx.refuse("tensorsolve", "dims=, or of unlike dtypes")
+    flat = shapes.reshape(ctx, A, shapes.number_of(ctx, product(right.shape)), -1)
+    found = solve(ctx, flat, shapes.reshape(ctx, B, -1))
+    back = tuple([shapes.number_of(ctx, n) for n in ref.shape[right.ndim:]])
+    return shapes.reshape(ctx, found, back)
 
 
 # ------------------------------------------------------------------ with what went wrong

@@ -41,7 +41,8 @@ def item(ctx: Context, input: Operand) -> Node:
 # ------------------------------------------------------------------ sizes
 
 
-def _size(ctx: Context, n: Size) -> Operand:
+def number_of(ctx: Context, n: Size) -> Operand:
+    """A size as an operand."""
     n = ctx.facts.norm(n)
     return n if isinstance(n, int) else ctx.builder.size(n)
 
@@ -50,13 +51,13 @@ def _size(ctx: Context, n: Size) -> Operand:
 def size(ctx: Context, input: Operand, dim: Operand) -> Operand:
     """The length of an axis."""
     ref = tensor(ctx, input, "size")
-    return _size(ctx, ref.shape[axis_in(ctx, dim, ref.ndim, "size")])
+    return number_of(ctx, ref.shape[axis_in(ctx, dim, ref.ndim, "size")])
 
 
 @named("numel", "Tensor.nelement")
 def numel(ctx: Context, input: Operand) -> Operand:
     """The number of elements."""
-    return _size(ctx, product(tensor(ctx, input, "numel").shape))
+    return number_of(ctx, product(tensor(ctx, input, "numel").shape))
 
 
 @named("Tensor.dim", "Tensor.ndimension")
@@ -236,8 +237,9 @@ def to(ctx: Context, input: Operand, dtype: Operand) -> Tensor:
     kind = dtype_in(ctx, dtype, "to")
     if kind == ref.dtype:
         return Tensor(ref)
-    if ref.dtype.kind == "f" and kind.kind in "iu":
-        raise ctx.refuse("to", "floats to integers")
+    if (ref.dtype.kind == "f" and kind.kind in "iu") or (
+            ref.dtype.kind == "c" and kind.kind not in "cb"):
+        raise ctx.refuse("to", "floats to integers, or complex numbers to real ones")
     made = ctx.new(ctx.builder.cast(ctx.read(ref), kind))
     return Tensor(laid_out(ctx, made, result_strides(ctx, ref.shape, [ref])))
 
@@ -250,7 +252,8 @@ def _converter(name: str, dtype: str) -> None:
 
 
 for _name, _kind in [("float", "float32"), ("double", "float64"), ("int", "int32"),
-                     ("long", "int64"), ("short", "int16"), ("bool", "bool"), ("byte", "uint8")]:
+                     ("long", "int64"), ("short", "int16"), ("bool", "bool"), ("byte", "uint8"),
+                     ("char", "int8"), ("cfloat", "complex64"), ("cdouble", "complex128")]:
     _converter(_name, _kind)
 
 

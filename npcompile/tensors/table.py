@@ -20,6 +20,7 @@ from npcompile.tensors import (
     arrangements,
     composed,
     creation,
+    derived,
     indexing,
     matrices,
     networks,
@@ -38,6 +39,7 @@ Function = Callable[..., Any]
 FILLING = (
     composed, creation, tensor_reductions, shapes, selections, arrangements, transforms, matrices,
     arithmetic, networks, parts, indexing,
+    derived,
 )
 
 _ONE, _TWO = ("input",), ("input", "other")
@@ -164,14 +166,13 @@ def rows() -> dict[str, Function]:
             for place in ("", "special.", "nn.functional.", "Tensor."):
                 found[f"{place}{name}"] = plain
     found.update(NAMED)
-    held = sys.modules["torch"].Tensor
+    torch = sys.modules["torch"]
+    holders = {"Tensor": torch.Tensor, "": torch, "nn.functional": torch.nn.functional}
     for path in list(found):
-        name = path.removeprefix("Tensor.")
-        changed = f"{path}_"
-        if name != path and name not in _VIEWS and changed not in found and hasattr(
-            held, f"{name}_"
-        ):
-            found[changed] = in_place(name, found[path])
+        space, _, name = path.rpartition(".")
+        holder = holders.get(space)
+        if name not in _VIEWS and f"{path}_" not in found and hasattr(holder, f"{name}_"):
+            found[f"{path}_"] = in_place(name, found[path])
     MEANINGS.update(found)
     return found
 
