@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 import linecache
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from types import FunctionType
 from typing import Any
@@ -26,15 +26,17 @@ except ImportError as error:
     raise ImportError("lambdify needs SymPy: pip install 'npcompile[symbolic]'") from error
 
 _SUM, _PRODUCT, _UNARY, _POWER, _ATOM = range(1, 6)  # how tightly a text is bound
+_PRODUCTS = 32  # the largest integer power that is written as products
 _SCOPE = {"np": "np", "sp": "sp"}
 _numbers = count(1)
 
 
 class ExpressionWriter:
-    """Writes expressions of SymPy's as Python; ``names`` are those of symbols."""
+    """Writes expressions of SymPy's as Python; ``names`` are those of symbols, ``bind`` gives the
+    value of a text a name."""
 
-    def __init__(self, names: dict[Any, str]) -> None:
-        self.names = names
+    def __init__(self, names: dict[Any, str], bind: Callable[[str], str]) -> None:
+        self.names, self.bind = names, bind
 
     def text(self, expression: Any, tightly: int = 0) -> str:
         """The expression, in parentheses if it is bound less tightly than asked for."""
@@ -81,31 +83,35 @@ class ExpressionWriter:
                 above += [str(factor.p)] if factor.p != 1 else []
                 below.append(str(factor.q))
             elif factor.is_Pow and factor.exp.is_number and factor.exp.is_negative:
-                below.append(self.text(1 / factor, _POWER))
+                below.append(self.text(1 / factor, _UNARY))
             else:
                 above.append(self.text(factor, _UNARY))
         text = " * ".join(above or ["1"])
-        if below:
-            divisor = " * ".join(below)
-            text += f" / ({divisor})" if len(below) > 1 else f" / {divisor}"
-        return text, _PRODUCT
+        if not below:
+            return text, _PRODUCT
+        return f"np.divide({text}, {' * '.join(below)})", _ATOM  # which raises nothing
 
     def power(self, base: Any, exponent: Any) -> str:
         if base is sympy.E:
             return f"np.exp({self.text(exponent)})"
         if exponent.is_number and exponent.is_negative:
-            return f"1 / {self.text(base ** -exponent, _POWER)}"
+            return f"np.divide(1, {self.text(base ** -exponent)})"
         if exponent == sympy.S.Half:
             return f"np.sqrt({self.text(base)})"
-        if exponent == sympy.Rational(1, 3):
-            return f"{self.text(base, _ATOM)} ** (1 / 3)"
-        if exponent.is_Integer and exponent in (2, 3):  # as one or two products
-            whole = self.text(base, _ATOM)
-            if base in self.names:
-                return " * ".join([whole] * int(exponent))
+        if exponent.is_Integer and 2 <= exponent <= _PRODUCTS:
+            known = self.names.get(base)
+            return self.products(known or self.bind(self.text(base)), int(exponent))
         if exponent.is_Rational and exponent.q == 2 and exponent.p == 3:
             return f"{self.text(base, _UNARY)} * np.sqrt({self.text(base)})"
         return f"{self.text(base, _ATOM)} ** {self.text(exponent, _ATOM)}"
+
+    def products(self, name: str, exponent: int) -> str:
+        """An integer power as products, of which equal ones are computed once."""
+        if exponent == 1:
+            return name
+        half = self.products(name, exponent // 2)
+        text = f"{half} * {half}" if exponent < 4 else f"({half}) * ({half})"
+        return f"{text} * {name}" if exponent % 2 else text
 
     def call(self, e: Any, kind: str) -> str:
         if kind in BETWEEN:
@@ -188,7 +194,7 @@ class SourceWriter:
         temporaries = (sympy.Dummy(f"t{k}") for k in count())
         common, results = sympy.cse(flat, symbols=temporaries, order="none") if self.cse else (
             (), flat)
-        writer = ExpressionWriter(self.names)
+        writer = ExpressionWriter(self.names, self.bind)
         for symbol, value in common:
             text = writer.text(value)
             self.names[symbol] = self.name(symbol.name)
@@ -200,6 +206,12 @@ class SourceWriter:
             self.matrix(shape, list(texts), any(e.has(sympy.I) for e in flat))
         body = "\n    ".join(self.lines)
         return f"def _lambdified({', '.join(self.params)}):\n    {body}\n"
+
+    def bind(self, text: str) -> str:
+        """A new name of a value."""
+        name = self.name("p")
+        self.lines.append(f"{name} = {text}")
+        return name
 
     def shape(self, expression: Any) -> tuple[int, ...] | None:
         if isinstance(expression, (sympy.MatrixBase, sympy.NDimArray)):
@@ -261,7 +273,8 @@ def lambdify(args: Any, expr: Any, *, cse: bool = True, ufunc: bool = False) -> 
     Notes
     -----
     Functions are NumPy's and SciPy's, by the table in :mod:`npcompile.api.sympy_names`; their
-    accuracy is that of compiled functions.  The extra ``symbolic`` installs SymPy.
+    accuracy is that of compiled functions.  Integer powers are products.  A division by zero gives
+    NumPy's infinity and warning for Python's numbers, too.  The extra ``symbolic`` installs SymPy.
 
     Examples
     --------

@@ -25,6 +25,7 @@ from npcompile.backends.cpu.llvm.text import (
     i64,
     literal,
 )
+from npcompile.backends.cpu.loader.compile import INLINED
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused, refuse
 from npcompile.core.records import record
@@ -132,7 +133,7 @@ class CFunction:
         self.starts = [sum(p.words for p in self.params[:k]) for k in range(len(self.params) + 1)]
         self.refusal: Refusal | None = None
         self.entry = _PYTHON(self._in_python)
-        self._symbols: dict[Symbol, int] = {}  # the words that they are
+        self.symbols: dict[Symbol, int] = {}  # the words that they are
         module = LLVMModule()
         lowered, captured = self._lowered(config)
         self.captured = captured
@@ -149,7 +150,8 @@ class CFunction:
         else:
             captured.install(python, len(self.sizes))
             block, optimise = captured.address, lowered.emitted.optimise
-            text = combine(lowered.emitted.text, text)
+            body, optimise = _inlined(lowered.emitted.text, optimise)
+            text = combine(body, text)
         self._loaded = loaded(text, optimise, config, {"npc.block": block})
         self.address: int = self._loaded["cfunction"]
 
@@ -160,7 +162,7 @@ class CFunction:
             lowered = lower(call, bound, config)
             if lowered.rewritten:
                 raise refuse("function", "may be left after it has changed an array that it reads")
-            self._symbols = self._words_of_symbols(lowered)
+            self.symbols = self._words_of_symbols(lowered)
             captured = Captured(lowered, call)
             if captured.watched is None:
                 raise refuse("function", "reads what no word of memory tells the changes of")
@@ -173,7 +175,7 @@ class CFunction:
         found: dict[Symbol, int] = {}
         for k in lowered.given:
             leaf = lowered.trace.leaves[k]
-            place = self._place(leaf.source)
+            place = self.place(leaf.source)
             if k in lowered.program.int_symbols:
                 found[lowered.program.int_symbols[k]] = self.starts[place]
             if isinstance(leaf.type, Array):
@@ -183,7 +185,8 @@ class CFunction:
                     found |= dict.fromkeys(symbols(size), word)
         return found
 
-    def _place(self, source: Any) -> int:
+    def place(self, source: Any) -> int:
+        """Which parameter a source is; the last one is the result."""
         return int(source.root.name[1:]) if source.root.name != "out" else len(self.params)
 
     @property
@@ -194,7 +197,7 @@ class CFunction:
         guards = self.captured.lowered.program.guards
         names = {name for guard in guards for size in (guard.left, guard.right)
                  for name in symbols(size)}
-        return sorted({self._symbols[name] for name in names if name in self._symbols} - {-1})
+        return sorted({self.symbols[name] for name in names if name in self.symbols} - {-1})
 
     def _approves(self, address: int) -> bool:
         """Whether compiled code is right for the sizes in some words, which are noted."""
@@ -205,7 +208,7 @@ class CFunction:
         def value(name: Symbol) -> int:
             if name in captured.symbols:
                 return captured.symbols[name]
-            place = self._symbols[name]
+            place = self.symbols[name]
             if place == self.starts[-1] or place < 0:
                 return ENDLESS if place < 0 else 1
             return int(raw_memory.numbers(address + 8 * place, 1)[0])
@@ -235,6 +238,16 @@ class CFunction:
             return _RAISED
 
 
+def _inlined(body: str, optimise: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+    """The text of a body that becomes a part of the C function, and the functions that LLVM's
+    passes help then; one that is compiled in haste stays apart."""
+    head, name, rest = body.partition("define i64 @body(ptr %frame) nounwind {")
+    if not name:
+        return body, optimise
+    inner = f"define internal i64 @body(ptr %frame){INLINED}nounwind {{"
+    return f"{head}{inner}{rest}", (*[n for n in optimise if n != "body"], "cfunction")
+
+
 def _report(error: BaseException) -> None:
     """Has :func:`sys.unraisablehook` tell of an exception that no caller can see, as ctypes does
     for its callbacks."""
@@ -255,33 +268,28 @@ class CFunctionWriter:
         self.f = LLVMFunction(module, "cfunction", result, params, False)
         self.result = result
         self.block = Value("@npc.block", "ptr")
+        self.out = self.f.alloca("i64")  # which no other function sees, but for the body
 
     def write(self) -> None:
-        f, count = self.f, len(self.elems)
-        words = f.alloca("i64", count + 1)
-        for k, value in enumerate(f.params):
-            f.store(self.widened(k, value), self.at(words, k))
+        f = self.f
         if self.captured is not None:
-            f.branch(self.ready(self.captured, words), "run", "ask", likely=True)
+            f.branch(self.ready(self.captured), "run", "ask", likely=True)
             f.label("run")
-            status = self.body(self.captured, words)
+            status = self.body(self.captured)
             f.branch(f.icmp("eq", status, i64(DONE)), "done", "ask", likely=True)
         else:
             f.jump("ask")
         f.label("ask")
-        self.ask(words)
+        self.ask()
         f.label("done")
-        self.give(words)
+        self.give(self.out)
 
-    def at(self, words: Value, k: int) -> Value:
-        return self.f.offset(words, "i64", i64(k))
-
-    def widened(self, k: int, value: Value) -> Value:
-        """An argument as it lies in its word: integers as wide as this."""
-        kind = self.kinds[k]
+    def word(self, k: int) -> Value:
+        """A parameter of C's as it lies in its word: integers as wide as this."""
+        value = self.f.params[k]
         if not value.elem.startswith("i") or value.elem == "i64":
             return value
-        return self.f.convert("sext" if kind == "i" else "zext", value, "i64")
+        return self.f.convert("sext" if self.kinds[k] == "i" else "zext", value, "i64")
 
     @property
     def kinds(self) -> list[str]:
@@ -289,47 +297,45 @@ class CFunctionWriter:
         return [kind for param in self.owner.params for kind in (
             "p" if param.dtype is None or param.array else param.dtype.kind, *"i" * param.ndim)]
 
-    def ready(self, captured: Captured, words: Value) -> Value:
+    def ready(self, captured: Captured) -> Value:
         """Whether the body may run: what it relies on is there, and sizes are approved ones."""
         f = self.f
         fits = f.negate(captured.stale(f, self.block))
         for k, place in enumerate(self.owner.sizes, captured.size):
             known = f.load(self.f.offset(self.block, "i64", i64(k)), "i64")
-            fits = f.binary("and", fits, f.icmp(
-                "eq", known, f.load(self.at(words, place), "i64")))
+            fits = f.binary("and", fits, f.icmp("eq", known, self.word(place)))
         return fits
 
-    def body(self, captured: Captured, words: Value) -> Value:
+    def body(self, captured: Captured) -> Value:
         f, lowered, owner = self.f, captured.lowered, self.owner
         frame = lowered.frame
         slots = f.alloca("i64", frame.size)
         cleared(f, frame, slots)
         for k in lowered.given:
             buffer, leaf = lowered.program.params[k], lowered.trace.leaves[k]
-            word = self.at(words, owner.starts[owner._place(leaf.source)])
-            if isinstance(leaf.type, Scalar):
-                value = f.load(word, "i64")
-                f.store(value, f.offset(slots, "i64", i64(frame.number(buffer))))
-            else:
-                out = owner._place(leaf.source) == len(owner.params)
-                address = word if out else f.load(word, "ptr")
-                f.store(address, f.offset(slots, "i64", i64(frame.data(buffer))))
-        for name, place in owner._symbols.items():
+            place = owner.place(leaf.source)
+            value = self.out if place == len(owner.params) else self.word(owner.starts[place])
+            number = isinstance(leaf.type, Scalar)
+            slot = frame.number(buffer) if number else frame.data(buffer)
+            f.store(value, f.offset(slots, "i64", i64(slot)))
+        for name, place in owner.symbols.items():
             if name in frame:
-                size = self.size(words, place)
+                size = i64(ENDLESS) if place < 0 else self.word(place)
                 f.store(size, f.offset(slots, "i64", i64(frame.symbol(name))))
         captured.fill(f, slots, self.block)
         return f.op(f"call i64 @body({slots.typed})", "i64")
 
-    def size(self, words: Value, place: int) -> Value:
-        return i64(ENDLESS) if place < 0 else self.f.load(self.at(words, place), "i64")
-
-    def ask(self, words: Value) -> None:
+    def ask(self) -> None:
         """Has Python compute the call, or approve its sizes."""
-        f = self.f
+        f, count = self.f, len(self.elems)
+        words = f.alloca("i64", count + 1)
+        for k in range(count):
+            f.store(self.word(k), f.offset(words, "i64", i64(k)))
         python = f.load(self.block, "ptr")
         said = f.op(f"call i64 {python.text}({words.typed})", "i64")
-        f.branch(f.icmp("eq", said, i64(_DONE)), "done", "other")
+        f.branch(f.icmp("eq", said, i64(_DONE)), "computed", "other")
+        f.label("computed")
+        self.give(f.offset(words, "i64", i64(count)))
         f.label("other")
         if self.captured is not None:
             f.branch(f.icmp("eq", said, i64(_APPROVED)), "run", "failed")
@@ -340,12 +346,13 @@ class CFunctionWriter:
             nothing = float("nan") if self.result in ("double", "float") else 0
             f.do(f"ret {literal(self.result, nothing).typed}")
 
-    def give(self, words: Value) -> None:
+    def give(self, place: Value) -> None:
+        """Returns what is at some place."""
         f = self.f
         if self.result == "void":
             f.do("ret void")
         else:
-            f.do(f"ret {f.load(self.at(words, len(self.elems)), self.result).typed}")
+            f.do(f"ret {f.load(place, self.result).typed}")
 
 
 def _storing(

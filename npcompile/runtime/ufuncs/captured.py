@@ -20,6 +20,7 @@ from npcompile.graph.types import Array, Scalar
 from npcompile.guards.binding import WatchedWords
 from npcompile.guards.sources import Roots
 from npcompile.runtime.ufuncs.lowered import CALLED, LoweredFunction
+from npcompile.runtime.unsafe import version_tags
 from npcompile.runtime.unsafe.version_tags import Unwatchable, VersionTag
 
 _WORD = 2**64 - 1
@@ -135,16 +136,24 @@ class Captured:
             f.store(word, f.offset(frame, "i64", i64(slot)))
 
     def stale(self, f: LLVMFunction, block: Value) -> Value:
-        """Writes what tells whether something has changed, and notes it in the block."""
-        found = literal("i1", False)
+        """Writes what tells whether something has changed, and notes it in the block.  The words
+        are compared one after the other: the first ones say whether there are the others."""
+        if not self.watched:
+            return literal("i1", False)
+        changed, after = f.name_for("changed"), f.name_for("after")
         for k in range(HEAD + len(self.slots), self.size, 2):
             address = f.load(f.offset(block, "ptr", i64(k)), "ptr")
             expected = f.load(f.offset(block, "i64", i64(k + 1)), "i64")
-            found = f.binary("or", found, f.icmp("ne", f.load(address, "i64"), expected))
-        if self.watched:
-            with f.when(found):
-                f.store(i64(1), f.offset(block, "i64", i64(STALE)))
-        return found
+            following = f.name_for("same")
+            f.branch(f.icmp("eq", f.load(address, "i64"), expected), following, changed, True)
+            f.label(following)
+        f.jump(after)
+        unchanged = f.block
+        f.label(changed)
+        f.store(i64(1), f.offset(block, "i64", i64(STALE)))
+        f.jump(after)
+        f.label(after)
+        return f.phi("i1", 1, (literal("i1", False), unchanged), (literal("i1", True), changed))
 
 
 def _alike(now: Any, before: Any) -> bool:
@@ -168,8 +177,10 @@ def watched(lowered: LoweredFunction, function: FunctionType) -> list[VersionTag
     called = _FixedFunction(function.__globals__["function"])
     words = WatchedWords(Roots(function, {}, {CALLED: called}))
     try:
-        for guard in lowered.guards:
-            guard.watch(words)
+        words.add(next(version_tags.of_function(called.function)))  # its code: all arguments are
+        for guard in lowered.guards:  # given, so that its defaults don't matter
+            if guard.source != CALLED:
+                guard.watch(words)
         for k in lowered.constants:
             words.source(lowered.trace.leaves[k].source, True)
         return words.in_order()

@@ -108,6 +108,9 @@ def _machine(of: Target, level: int) -> Any:
 LARGE = 256
 
 
+INLINED = " alwaysinline "  #: in the head of a function that becomes a part of its callers
+
+
 def _is_large(text: str) -> bool:
     return text.count(":\n") > LARGE
 
@@ -139,6 +142,11 @@ def _parsed(
     machine = _machine(of, level if level is not None else 2 if optimise else 1)
     module = llvm.parse_assembly(text)
     module.verify()
+    if INLINED in text:
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+        passes = llvm.create_new_module_pass_manager()
+        passes.add_always_inliner_pass()
+        passes.run(module, builder)
     for name in optimise:
         _optimise(machine, module.get_function(name), _is_large(text))
     return machine, module
