@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from npcompile.core.records import field, record, replace
-from npcompile.core.sizes import Poly, Size, substitute, symbols
+from npcompile.core.sizes import Poly, Size, Symbol, substitute, symbols
 from npcompile.graph.types import BOOL, INT
 from npcompile.program.ir import (
     Apply,
@@ -37,6 +37,11 @@ from npcompile.program.quiet import quiet
 from npcompile.schedule.memory.allocate import touched
 
 MANY = 16  # iterations from which on a kernel is worth its call
+#: operations of which ones raise no floating-point flags, and what each may cost in an arm that
+#: is computed where it is not taken: at most BLENDED together
+AT_ONES = {"add": 1, "sub": 1, "mul": 1, "fma": 1, "div": 4, "sqrt": 4}
+BLENDED = 12
+UNROLLED, MOST_VALUES = 16, 160  # iterations of an inner loop, and values of the kernel then
 HERE = Index(0, ())
 ALL = Index(0, (0,))
 _ZERO, _ONE = (Constant(np.int64(number), INT) for number in (0, 1))
@@ -119,6 +124,8 @@ class _LaneIteration:
         self.stores: dict[Buffer, Store] = {}
         self.loads: dict[Buffer, set[Index]] = {}
         self.mask: int | None = None
+        self.blended = 0  # what operations cost of which lanes compute with ones
+        self.inner: dict[Symbol, Size] = {}  # the indices of inner loops
 
     # ------------------------------------------------------------------ execution
 
@@ -129,16 +136,32 @@ class _LaneIteration:
                     self.kernel(statement)
                 case If():
                     self.choose(statement)
+                case For(start=int(), stop=int(), step=int()):
+                    self.unroll(statement)
                 case _:
                     raise NotVectorizable
+
+    def unroll(self, loop: For) -> None:
+        """The iterations of an inner loop, one after the other."""
+        assert isinstance(loop.start, int) and isinstance(loop.stop, int)
+        assert isinstance(loop.step, int)
+        indices = range(loop.start, loop.stop, loop.step)
+        if len(indices) > UNROLLED or loop.parallel or loop.folds or loop.edge is not None:
+            raise NotVectorizable
+        for index in indices:
+            self.inner[loop.symbol] = index
+            self.block(loop.body)
+            if len(self.values) > MOST_VALUES:
+                raise NotVectorizable
+        self.inner.pop(loop.symbol, None)
 
     def kernel(self, kernel: Kernel) -> None:
         place: list[int] = []
         for value in kernel.values:
-            if self.mask is not None and not (
-                    isinstance(value, Load) or quiet(kernel.values, value)):
-                raise NotVectorizable
-            place.append(self.value(value, place))
+            if self.mask is None or isinstance(value, Load) or quiet(kernel.values, value):
+                place.append(self.value(value, place))
+            else:
+                place.append(self.blend(value, place))
         for store in kernel.stores:
             if store.mask is not None or store.by is not None or store.packed or store.at.part:
                 raise NotVectorizable
@@ -146,6 +169,22 @@ class _LaneIteration:
                 self.numbers[store.buffer] = place[store.value]
             else:
                 self.store(store, place[store.value])
+
+    def blend(self, value: Value, place: list[int]) -> int:
+        """An operation that may raise floating-point flags: lanes that don't take the arm compute
+        it of ones."""
+        assert self.mask is not None
+        if not isinstance(value, Apply) or value.op not in AT_ONES or value.dtype.char not in "fd":
+            raise NotVectorizable
+        self.blended += AT_ONES[value.op]
+        if self.blended > BLENDED:
+            raise NotVectorizable
+        args = []
+        for operand in (place[a] for a in value.args):
+            dtype = self.values[operand].dtype
+            one = self.add(Constant(dtype.type(1), dtype))
+            args.append(self.add(Apply("where", (self.mask, operand, one), dtype)))
+        return self.add(replace(value, args=tuple(args)))
 
     def value(self, value: Value, place: list[int]) -> int:
         match value:
@@ -218,16 +257,19 @@ class _LaneIteration:
 
     def step(self, size: Size) -> Size:
         """The difference of a size from one iteration to the next."""
+        size = substitute(size, self.inner)
         step = substitute(size, {self.loop.symbol: self.iteration + 1}) - size
         if self.loop.symbol in symbols(step):
             raise NotVectorizable
         return step
 
     def index(self, at: Index) -> Index:
-        first = substitute(at.offset, {self.loop.symbol: self.loop.start})
-        return Index(first, (self.step(at.offset),))
+        offset = substitute(at.offset, self.inner)
+        first = substitute(offset, {self.loop.symbol: self.loop.start})
+        return Index(first, (self.step(offset),))
 
     def size(self, size: Size) -> int:
+        size = substitute(size, self.inner)
         step = self.step(size)
         first = self.add(SizeValue(substitute(size, {self.loop.symbol: self.loop.start})))
         if step == 0:
