@@ -63,7 +63,7 @@ class Facts:
     _proofs: dict[tuple[Size, int], bool] = field(default_factory=dict)
     _lows: dict[tuple[Size, int], int | None] = field(default_factory=dict)
     _by_term: _Index | None = None
-    _nominal: dict[Symbol, int] = field(default_factory=dict)
+    _nominal: dict[Symbol | int, int] = field(default_factory=dict)
 
     def norm(self, size: Size) -> Size:
         """The size with symbols that are known to be equal to others replaced."""
@@ -310,7 +310,8 @@ class Facts:
                 return sum(evaluate(end, value) for end in self.ranges[s]) // 2
             if s.hint is not None and not counted:  # a loop that is short now would have no middle
                 return s.hint
-            return self._nominal.setdefault(s, 500 + 7 * len(self._nominal))
+            same = s if s.hint is None else s.hint  # what is equal now is supposed to stay so
+            return self._nominal.setdefault(same, 500 + 7 * len(self._nominal))
 
         return evaluate(size, value)
 
