@@ -177,7 +177,7 @@ def looked_at() -> int:
     """How tools look at the program, at this thread if that is known: ``LINES``, ``CALLS`` or 0."""
     if sys.gettrace() is not None:
         return LINES
-    if sys.version_info < (3, 12):
+    if not hasattr(sys, "monitoring"):  # before 3.12
         return CALLS if sys.getprofile() is not None else 0
     tools = word(_places().address) if _found else _tools_in_python()
     if tools & ~_mask(_PROFILERS):
