@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
-from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
-from npcompile.core.sizes import Poly, Predicate, Size, Symbol, Unhinted, hint, symbols
+from npcompile.core.sizes import Size, Symbol, Unhinted, hint, symbols
 from npcompile.fft.plans import plan
 from npcompile.frontend.statements import statement_at
 from npcompile.graph.routines import transform_spec
-from npcompile.graph.types import Array, Opaque, Scalar
-from npcompile.guards.kinds import Guard
-from npcompile.guards.sources import Codes, Leaf, TensorMemory
+from npcompile.guards.descriptions import conditions, readable
+from npcompile.ops import foreign
 from npcompile.program.ir import (
     Alloc,
     Buffer,
@@ -33,6 +31,7 @@ from npcompile.program.ir import (
 from npcompile.program.memory import moved, peak
 from npcompile.runtime.threads.pool import get_num_threads
 from npcompile.runtime.versions.dispatch import Dispatcher
+from npcompile.runtime.versions.tiering import COMPARED
 from npcompile.runtime.versions.version import Version
 
 SHOWN = 4  # statements that are shown for a kernel, at most
@@ -49,7 +48,8 @@ class Explanation:
     ``captured`` is true if the whole call runs as machine code; ``refusal`` says why not.  Of a
     call that runs in regions, ``graph_breaks`` says what Python executes between them, and why.
     ``compiled`` is false if no part is.  ``peak`` is the most bytes of results and temporaries at
-    once for the sizes at hand (None: only the run can tell).
+    once for the sizes at hand (None: only the run can tell).  ``in_python``: calls so far that ran
+    in Python; ``left``: calls that began as machine code and that Python completed.
     """
 
     name: str
@@ -66,6 +66,8 @@ class Explanation:
     graph_breaks: list[str] = field(default_factory=list)
     peak: int | None = None
     compiled: bool = True
+    in_python: int = 0
+    left: int = 0
 
     def __str__(self) -> str:
         lines = [f"{self.name}: {self._summary()}"]
@@ -94,17 +96,28 @@ class Explanation:
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """The same in a notebook, with the headline in bold."""
+        headline, _, rest = str(self).partition("\n")
+        return f"<pre><b>{escape(headline)}</b>\n{escape(rest)}</pre>"
+
     def _summary(self) -> str:
+        if self.compiled and self.in_python:
+            how = "compiled whole" if self.captured else "compiled"
+            how = "compiled in regions" if self.graph_breaks else how
+            return f"{how}, but {_count(self.in_python, 'call')} ran in Python"
         if self.captured:
             calls = ", which calls library functions" if self.host_calls else ""
-            return f"compiled whole: the call runs as machine code{calls}"
+            left = f"; Python completed {_count(self.left, 'call')}" if self.left else ""
+            return f"compiled whole: the call runs as machine code{calls}{left}"
         if self.graph_breaks:
             return "compiled in regions: Python executes some statements, machine code the rest"
         if self.compiled:
             return "some kinds of calls run as machine code, others in Python"
         if self.refusal is None and len(self.history) == 1:
             return "not called yet"
-        return "runs in Python"
+        ran = f"; {_count(self.in_python, 'call')} so far" if self.in_python else ""
+        return f"runs in Python{ran}"
 
 
 def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
@@ -114,10 +127,10 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
         return _history(dispatcher)
     bound = dispatcher.parameters.demand(args, kwargs)
     try:
-        version, _ = dispatcher.compile(bound, whole=True)
+        version = dispatcher.examine(bound)
     except Refused as refused:
         return Explanation(
-            name, False, refused.refusal, history=_past(dispatcher), compiled=False
+            name, False, refused.refusal, compiled=False, **_past(dispatcher)
         )
     return _version(dispatcher, version)
 
@@ -128,20 +141,24 @@ def _history(dispatcher: Dispatcher) -> Explanation:
     return Explanation(
         dispatcher.function.__qualname__,
         captured,
-        history=_past(dispatcher),
         graph_breaks=graph_breaks,
         compiled=bool(dispatcher.versions),
+        **_past(dispatcher),
     )
 
 
-def _past(dispatcher: Dispatcher) -> list[str]:
+def _past(dispatcher: Dispatcher) -> dict[str, Any]:
+    """The fields that tell of the calls so far."""
     lines = [_count(len(dispatcher.versions), "compiled version")]
-    for why, count in dispatcher.fallbacks.items():
+    fallbacks, left = dispatcher.fallbacks, 0
+    for why, count in fallbacks.items():
         lines.append(f"{_count(count, 'call')} in Python: {why}")
     for version in dispatcher.versions:
         for why, count in version.exits.items():
-            lines.append(f"{_count(count, 'time')} left compiled code: {why}")
-    return lines
+            lines.append(f"{_count(count, 'time')} left compiled code: {readable(why)}")
+            left += count
+    calls = sum(count for why, count in fallbacks.items() if why != COMPARED)
+    return {"history": lines, "in_python": calls, "left": left}
 
 
 def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
@@ -151,22 +168,19 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
     parts = {s.symbol for s in statements if isinstance(s, For) and not s.line}
     here = code.co_filename
     source = _Source(here, parts)
-    bound = {s.name for p in traced.predicates for s in symbols(p.right - p.left)}
     return Explanation(
         dispatcher.function.__qualname__,
         not traced.graph_breaks,
         graph_breaks=_graph_breaks(dispatcher, [version]),
         kernels=[source.kernel(s) for s in statements if isinstance(s, Kernel) and s.axes],
         exits=[
-            program.resumes[s.number].told(here)
+            readable(program.resumes[s.number].told(here))
             for s in statements
             if isinstance(s, SideExit) and not program.resumes[s.number].graph_breaks
         ],
-        guards=_leaves(traced.leaves, bound)
-        + _guards(traced.guards)
-        + [_readable(_predicate(p)) for p in _telling(traced.predicates)],
+        guards=conditions(traced),
         notes=[
-            *map(_readable, dict.fromkeys([*traced.notes, *program.notes])),
+            *map(readable, dict.fromkeys([*traced.notes, *program.notes])),
             _memory(program, most),
             *_places(dispatcher, program),
         ],
@@ -177,7 +191,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
             and s.routine.routine != "transform_entry"
         ],
         times=executable.times,
-        history=_past(dispatcher),
+        **_past(dispatcher),
     )
 
 
@@ -202,74 +216,6 @@ def _graph_breaks(dispatcher: Dispatcher, versions: Sequence[Version]) -> list[s
     return [*dict.fromkeys(told), *lines]
 
 
-def _readable(text: str) -> str:
-    """Names of sizes as a NumPy user writes them."""
-    text = re.sub(r"\b(\w+)\.s(\d+)\b", r"\1.strides[\2]", text)
-    return re.sub(r"\b([A-Za-z_]\w*)\.(\d+)\b", r"\1.shape[\2]", text)
-
-
-def _leaves(leaves: Collection[Leaf], bound: Collection[str]) -> list[str]:
-    """What the inputs are, once where the object of a number is one, too."""
-    numbers = {leaf.source for leaf in leaves if isinstance(leaf.type, Scalar)}
-    return [_leaf(leaf, bound) for leaf in leaves
-            if not (isinstance(leaf.type, Opaque) and leaf.source in numbers)]
-
-
-def _leaf(leaf: Leaf, bound: Collection[str]) -> str:
-    """What an input is; of the numbers that are ``bound``, conditions say more."""
-    if isinstance(leaf.source, Codes):
-        return f"{leaf.source.told()} is a string or bytes (any value)"
-    if isinstance(leaf.type, Array):
-        layout = "C-contiguous" if leaf.contiguous else "strided"
-        axes = f"{leaf.type.ndim} ax{'i' if leaf.type.ndim == 1 else 'e'}s"
-        kind = "tensor" if isinstance(leaf.source, TensorMemory) else "array"
-        return f"{leaf.source.told()} is a {layout} {leaf.type.dtype} {kind} of {axes}"
-    if isinstance(leaf.type, Opaque):
-        return f"{leaf.source.told()} is a {leaf.type.python_type.__name__}"
-    python = leaf.type.origin == "py"
-    kind = leaf.type.python_type.__name__ if python else f"np.{leaf.type.dtype}"
-    value = "" if leaf.source.told() in bound else " (any value)"
-    return f"{leaf.source.told()} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}{value}"
-
-
-def _predicate(predicate: Predicate) -> str:
-    """A condition on sizes with nothing on both sides: ``n >= 2`` for ``1 <= n - 1``."""
-    gap = predicate.right - predicate.left
-    if not isinstance(gap, Poly):
-        return repr(predicate)
-    at_most, at_least = ("<=", ">=") if predicate.op in ("<", "<=") else (predicate.op,) * 2
-    constant = sum(c for atoms, c in gap.terms if not atoms) - (predicate.op == "<")
-    more = Poly(tuple((atoms, c) for atoms, c in gap.terms if atoms and c > 0))
-    less = Poly(tuple((atoms, -c) for atoms, c in gap.terms if atoms and c < 0))
-    if not less.terms:
-        return f"{more!r} {at_least} {-constant}"
-    most = more + constant if more.terms else constant
-    return f"{less!r} {at_most} {most!r}"
-
-
-def _telling(predicates: Sequence[Predicate]) -> list[Predicate]:
-    """Those that do not follow from the others."""
-    kept = list(predicates)
-    for one in predicates:
-        facts = Facts()
-        for other in kept:
-            if other is not one:
-                facts.learn(other)
-        if facts.prove(one.op, one.left, one.right):
-            kept.remove(one)
-    return kept
-
-
-def _guards(guards: Sequence[Guard]) -> list[str]:
-    """One for each, but modules, functions and classes that names stand for are one together."""
-    named = [guard for guard in guards if guard.is_name]
-    if len(named) < 2:
-        return [guard.text() for guard in guards]
-    names = dict.fromkeys(guard.source.told() for guard in named)
-    others = [guard.text() for guard in guards if not guard.is_name]
-    return [*others, f"{', '.join(names)} are what they are now"]
-
-
 def _flatten(body: tuple[Any, ...]) -> Any:
     for statement in body:
         yield statement
@@ -283,7 +229,8 @@ def _flatten(body: tuple[Any, ...]) -> Any:
 def _host_call(call: Call, here: str) -> str:
     place = f"{in_words(call.line, here)}: " if call.line else ""
     parts = call.function.path.replace(":", ".").split(".")
-    return place + ".".join(p for p in parts if not p.startswith("_"))  # without private modules
+    public = ".".join(p for p in parts if not p.startswith("_"))  # without private modules
+    return place + foreign.TOLD.get(public, public)
 
 
 def _routine(call: RoutineCall, here: str) -> str:
@@ -312,7 +259,7 @@ def _memory(program: Program, most: int | None) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + "s" * (number != 1)
+    return f"{number:,} {noun}" + "s" * (number != 1)
 
 
 def _peak(program: Program) -> int | None:
@@ -346,6 +293,5 @@ class _Source:
     def _extent(self, extent: Size) -> str:
         if not self.parts.isdisjoint(symbols(extent)):
             return "rows of a block"
-        unknown = sorted(s.name for s in symbols(extent) if s.hint is None)
-        found = f" ({', '.join(unknown)}: only the run can tell)" if unknown else ""
-        return _readable(repr(extent)) + found
+        unknown = [s for s in symbols(extent) if s.hint is None]
+        return "a length that only the run can tell" if unknown else readable(repr(extent))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from npcompile.core.records import replace
@@ -14,13 +15,24 @@ from npcompile.runtime.entry.executables import Executable
 from npcompile.runtime.versions.dispatch import Dispatcher
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Lowered:
     """``graph`` (as traced), ``program`` (kernels), ``llvm``, ``asm`` and ``triton`` are texts."""
 
     executable: Executable
     graph: str
     for_gpu: Callable[[], Program] | None = None  # makes another program, if this is the host's
+
+    def __repr__(self) -> str:
+        return "<stages of a compiled call: .graph .program .llvm .asm .triton>"
+
+    def _repr_html_(self) -> str:
+        """The stages that are short, to be unfolded."""
+        stages = {"graph": self.graph, "program": self.program, "llvm": self.llvm}
+        return "".join(
+            f"<details><summary>{name}, {len(text.splitlines())} lines</summary>"
+            f"<pre>{escape(text)}</pre></details>" for name, text in stages.items()
+        )
 
     @property
     def program(self) -> str:

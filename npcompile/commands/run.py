@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import linecache
+import logging
 import subprocess
 import sys
 import traceback
@@ -51,6 +52,7 @@ def main(options: argparse.Namespace) -> int:
         functions.append(found)
         return found
 
+    logging.getLogger("npcompile").setLevel(logging.ERROR)  # the report at the end says it all
     begun = perf_counter()
     status = run(code, path, options.arguments, compiled)
     seconds = perf_counter() - begun

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import os.path
+
 from npcompile.core.lines import file_of, in_words
 from npcompile.core.records import record, replace
 
+#: libraries whose objects hold arrays, and how to get at these
+_ADVICE = {
+    "pandas": "pass columns as arrays: `series.to_numpy()`",
+    "polars": "pass columns as arrays: `series.to_numpy()`",
+    "xarray": "pass the array: `x.values`",
+}
 #: why a trace ends that has followed too many blocks
 TOO_LONG = "is too long to follow"
 
@@ -34,10 +42,24 @@ class Refusal:
 
     def called_at(self, line: int) -> Refusal:
         """The same, told for the line of the call that leads to it."""
-        here = file_of(line)
+        here, library = file_of(line), library_of(file_of(self.line))
+        if library:
+            why, hint = "Python runs this library's code", advice(library)
+            return replace(self, construct=library, reason=why, line=line, hint=hint)
         if (self.line, file_of(self.line)) == (line, here):
             return self
         return replace(self, reason=f"{self.reason} ({in_words(self.line, here)})", line=line)
+
+
+def library_of(file: str) -> str:
+    """The library of such objects that a file belongs to, or an empty string."""
+    parts = os.path.normpath(file).split(os.sep)
+    return next((name for name in _ADVICE if name in parts[:-1]), "")
+
+
+def advice(library: str) -> str:
+    """The hint for objects of a library, or an empty string."""
+    return _ADVICE.get(library, "")
 
 
 class Refused(Exception):

@@ -13,6 +13,8 @@ from os.path import dirname
 from types import FunctionType, GeneratorType, ModuleType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from npcompile.core.errors import advice
+
 if TYPE_CHECKING:
     from npcompile.core.errors import Refused
 
@@ -160,7 +162,9 @@ class _Refusing(Protocol):
 def ask(ctx: _Refusing, held: Any, what: str) -> None:
     """Refuses to ask an object of such a class now."""
     if own(type(held)):
-        raise ctx.refuse(what, f"a {type(held).__name__} answers by code of its class")
+        kind = type(held)
+        reason = f"Python runs the code of the class {kind.__name__}"
+        raise ctx.refuse(what, reason, advice(kind.__module__.partition(".")[0]))
 
 
 def classes_of_users(held: Any) -> list[type]:

@@ -297,5 +297,9 @@ def indexed(trick: Any, key: Any) -> Any:
     return trick[key]
 
 
+#: how users write what stands under the names of these functions
+TOLD = {"concatenated": 'f"..."', "format_str": 'f"{...!s}"', "format_repr": 'f"{...!r}"',
+        "format_ascii": 'f"{...!a}"', "indexed": "np.r_[...] or the like"}
+
 #: objects that make arrays of slices and parts
 INDEX_TRICKS = tuple(type(trick) for trick in (np.mgrid, np.ogrid, np.r_, np.c_))

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npcompile.core.paths import defer
-from npcompile.graph.ir import Node
-from npcompile.graph.types import Scalar
 from npcompile.ops import foreign, indexing
 from npcompile.ops.operands import ArrayRef, same_elements
 from npcompile.python.iterators import ArrayIterator
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.registry import view
-from npcompile.python.values import NONE, Sequence, Slice, Static, Value
+from npcompile.python.values import Value
 from npcompile.tracing import (
     device_arrays,
     external_calls,
@@ -23,10 +21,12 @@ from npcompile.tracing import (
 )
 
 if TYPE_CHECKING:
+    from npcompile.python import grid_keys
     from npcompile.python.iterator import Iterator
     from npcompile.tracing.polyfills import consumers, open_grids
     from npcompile.tracing.tracer import Tracer
 else:
+    defer(globals(), "npcompile.python", "grid_keys")
     defer(globals(), "npcompile.tracing.polyfills", "consumers", "open_grids")
 
 
@@ -112,49 +112,14 @@ class IndexTrickType(PythonType):
 
     def _open_grid(self, key: Value) -> Value | None:
         """``np.ogrid[...]`` of slices of Python's numbers; None: something else."""
-        if not (isinstance(self.value, Static) and self.value.value is np.ogrid):
+        found = grid_keys.axes(key) if grid_keys.is_object(self.value, np.ogrid) else None
+        if found is None:
             return None
-        given = key.items if isinstance(key, Sequence) and key.kind is tuple else ()
-        slices = [found for found in map(_sliced, given) if found is not None]
-        kinds = [_number(part) for found in slices for part in found.parts()]
-        if not given or len(slices) < len(given) or None in kinds:
-            return None
-        floats, made = bool({float, complex} & {*kinds}), []
-        for k, (found, kind) in enumerate(zip(slices, kinds[2::3])):
-            start, stop, step = found.parts()
-            if _is_none(stop) or complex in kinds[3 * k : 3 * k + 2]:
-                return None
-            start = Static(0) if _is_none(start) else start
-            step = Static(1) if _is_none(step) else step
-            line = (
-                consumers.follow(self.t, open_grids.divided, start, stop, step)
-                if kind is complex else
-                consumers.follow(self.t, open_grids.axis, start, stop, step, Static(floats))
-            )
-            around = [NONE] * k, [NONE] * (len(slices) - 1 - k)
-            place = Sequence((*around[0], Slice(NONE, NONE, NONE), *around[1]))
-            made.append(self.t.operate(indexing.getitem, line, place))
-        return Sequence(tuple(made))
-
-
-def _sliced(part: Value) -> Slice | None:
-    if isinstance(part, Static) and isinstance(part.value, slice):
-        held = part.value
-        return Slice(Static(held.start), Static(held.stop), Static(held.step))
-    return part if isinstance(part, Slice) else None
-
-
-def _is_none(part: Value) -> bool:
-    return isinstance(part, Static) and part.value is None
-
-
-def _number(part: Value) -> type | None:
-    """The class of one of Python's numbers, int for None; None: it is something else."""
-    if _is_none(part):
-        return int
-    if isinstance(part, Static):
-        return type(part.value) if type(part.value) in (int, float, complex) else None
-    type_ = part.type if isinstance(part, Node) else None
-    if not isinstance(type_, Scalar) or type_.origin != "py":
-        return None
-    return type_.python_type if type_.python_type in (int, float, complex) else None
+        axes, floats = found
+        made = []
+        for axis in axes:
+            ends = axis.start, axis.stop, axis.step
+            line = (consumers.follow(self.t, open_grids.divided, *ends) if axis.divides else
+                    consumers.follow(self.t, open_grids.axis, *ends, floats))
+            made.append(self.t.operate(indexing.getitem, line, axis.place))
+        return grid_keys.grid(made)

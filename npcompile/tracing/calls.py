@@ -354,10 +354,12 @@ def _construct(
     ordinary = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
                 and not _has_slots(kind) and looks_up_plainly(kind))
     if has_finalizer(kind):  # Python's statements after a graph break would see it live on
-        refusal = t.refuse(kind.__qualname__, "has a finalizer").refusal
+        why, hint = "objects of this class have a finalizer", "make the object outside"
+        refusal = t.refuse(kind.__qualname__, why, hint).refusal
         raise Refused(replace(refusal, general=True))
     if not ordinary or source is None:
-        raise t.refuse(kind.__qualname__, "only Python makes objects of this class")
+        hint = "make the object outside, and pass it"
+        raise t.refuse(kind.__qualname__, "only Python makes objects of this class", hint)
     obj = t.allocate(kind, {}, source)
     held: Any = inspect.getattr_static(kind, "__init__")
     if held is object.__init__:

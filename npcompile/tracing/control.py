@@ -163,7 +163,8 @@ def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Suc
             return unions.fork(t, frame, i, union)
     handler = handler_of(i.op)
     if handler is None:
-        raise t.refuse(_construct(i.op), "is left to Python")
+        construct = _construct(i.op)
+        raise t.refuse(construct, *_ADVICE.get(construct, ("is left to Python",)))
     return handler(t, frame, i)
 
 
@@ -172,6 +173,11 @@ def _construct(op: str) -> str:
     return _CONSTRUCTS.get(op, op.lower().replace("_", " "))
 
 
+#: reasons and hints beyond that a construct is left to Python
+_ADVICE = {
+    "global": ("a variable of the module is assigned, which Python does",
+               "return the value, and assign it outside"),
+}
 _CONSTRUCTS = {
     "BEFORE_WITH": "with",
     "YIELD_VALUE": "yield",

@@ -359,7 +359,8 @@ class _Call:
             both = (holds, builder.map("eq", pair, BOOL, origin="py"))
             holds = builder.emit("bit_and", both, None, PY_BOOL)
         resume = Resume(()) if rerun else t.resume_with(builder.get(node, 1))
-        reason = f"{self.found.path} gives a result of another kind than predicted"
+        path = foreign.TOLD.get(self.found.path, self.found.path)
+        reason = f"{path} gives a result of another kind than predicted"
         builder.emit("check", (holds,), Check(reason, resume), Nothing())
         for position, size in self.bindings:
             builder.bind(size, builder.get(node, position + 2))

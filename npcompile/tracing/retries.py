@@ -137,7 +137,8 @@ def _located(
     try:
         return _trace(tracer, function, bound, start)
     except Unreachable:
-        raise tracer.refuse("raise", "every path raises: Python does") from None
+        why = "every path raises an exception, so Python runs the call"
+        raise tracer.refuse("raise", why) from None
     except RecursionError:
         raise tracer.refuse("function", "has calls or branches too deep in each other") from None
     except sizes.Unhinted as unknown:

@@ -12,7 +12,7 @@ import npcompile
 from npcompile import jit
 from npcompile.runtime.versions.forwarding import BLIND
 from npcompile.runtime.versions.policy import IDLE_LIMIT, LITTLE
-from npcompile.runtime.versions.tiering import DEBT, EXITS, FASTER, TIMED, WARM, TierProfile
+from npcompile.runtime.versions.tiering import COMPARED, DEBT, EXITS, TIMED, WARM, TierProfile
 
 X = np.linspace(0.0, 6.0, 50)
 
@@ -169,4 +169,4 @@ def test_exits_are_tried_more_than_once() -> None:
     for _ in range(WARM + TIMED):
         assert f(100) == plain(100)
     assert version.trial is None or version.trial.lost
-    assert f._dispatcher.fallbacks[FASTER] > 0
+    assert f._dispatcher.fallbacks[COMPARED] > 0

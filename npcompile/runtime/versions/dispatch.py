@@ -36,7 +36,7 @@ from npcompile.runtime.versions.fallbacks import Fallbacks, complain
 from npcompile.runtime.versions.native import Probe
 from npcompile.runtime.versions.policy import LITTLE, Bucket, Policy
 from npcompile.runtime.versions.served import Served
-from npcompile.runtime.versions.tiering import AROUND, BEFORE, FASTER, TierProfile
+from npcompile.runtime.versions.tiering import AROUND, BEFORE, COMPARED, FASTER, TierProfile
 from npcompile.runtime.versions.version import Version
 from npcompile.runtime.versions.version_list import Versions
 
@@ -132,7 +132,7 @@ class Dispatcher:
             self.policy.took(bound, seconds, version)
         if result is not MISS:
             return result
-        misfit = Refusal("arguments", "not what the compiled version expects of them")
+        misfit = Refusal("arguments", "what they lead to changed while the call was compiled")
         self.policy.remember(bound, misfit)
         return self.left.python(misfit, args, kwargs, mode)
 
@@ -209,7 +209,7 @@ class Dispatcher:
     ) -> Any:
         """One call of a version that may be slower than Python."""
         python, (broken_off, outside) = trial.in_python(), self.exits.graph_breaks
-        taker = self.left.taker() if trial.lost else None
+        lost, taker = trial.lost, self.left.taker() if trial.lost else None
         ran, begun = thread_time(), perf_counter()
         try:
             if trial.lost:
@@ -229,8 +229,8 @@ class Dispatcher:
                 seconds = version.seconds - AROUND if alone else seconds + BEFORE
             graph_breaks, rest = self.exits.graph_breaks
             trial.note(python, seconds, busy, graph_breaks - broken_off, rest - outside)
-            if python and not trial.lost:
-                self.left.note(FASTER)
+            if python and not lost:
+                self.left.note(COMPARED)
             if trial.won or not self.exact():  # regions may be compiled later
                 version.keep()
                 self.served.changed()
@@ -292,6 +292,7 @@ class Dispatcher:
             if found is not None:
                 return found
             version = self._made(bound, whole)
+            self.policy.made(version)
             leaves = version.match(bound, self.served.function)
             if leaves is None:
                 raise Refused(Refusal("guards", "the arguments don't satisfy their own guards"))
@@ -308,9 +309,21 @@ class Dispatcher:
 
             self_check.require()
         make = compiler.make if whole else compiler.once
-        version = make(bound, self.policy.idle(bound), self._exit)
-        self.policy.made(version)
-        return version
+        return make(bound, self.policy.idle(bound), self._exit)
+
+    @section
+    def examine(self, bound: Named) -> Version:
+        """A version for these arguments with all its stages; calls are served as before.
+
+        Raises
+        ------
+        Refused
+            If the call can't be compiled.
+        """
+        with self.lock:
+            recalled = [v for v in self.table.found if v.trace.graph is None]
+            found = self.table.serving(bound, recalled)
+            return self._made(bound, True) if found is None else found[0]
 
     def follow(self, bound: Named) -> Trace:
         """Traces the function; where something can't be followed, it pauses."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,14 @@ from npcompile.core.sections import section
 from npcompile.core.surroundings import why
 from npcompile.core.unseen import unseen
 from npcompile.runtime.versions.native import in_python
+from npcompile.runtime.versions.policy import LITTLE
 from npcompile.runtime.versions.served import Served
 
 if TYPE_CHECKING:
     from npcompile.runtime.versions.forwarding import Forwarder
 
+#: refused calls of a function before a warning
+MANY = 32
 _lock = lock()
 
 
@@ -34,6 +38,7 @@ class Fallbacks:
     def forget(self) -> None:
         """Begins anew, for another function."""
         self.forwarder: Forwarder | None = None  # takes calls that need not be looked at
+        self._warned = False
         self._wanting = True  # whether there may be one, and is none
         self._counts: Counter[str] = Counter()
 
@@ -55,7 +60,17 @@ class Fallbacks:
         """A call of a kind that is known to be left to Python."""
         if mode or self._served.config.fullgraph:
             return self.python(refusal, args, kwargs, mode)
+        if refusal is not LITTLE and not self._warned and self._served.start is None:
+            self._warn(str(refusal))
         return self.again(str(refusal), None, args, kwargs, timed)
+
+    def _warn(self, why: str) -> None:
+        """Logs a warning, once, when many calls were refused."""
+        if self.counts[why] >= MANY:
+            self._warned = True
+            served, code = self._served, self._served.function.__code__
+            place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+            logs.warn("exits", f"{served.name} ({place}) is left to Python: {why}")
 
     def again(
         self, why: str, longest: float | None, args: Any, kwargs: Any, timed: bool

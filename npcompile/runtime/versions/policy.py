@@ -63,6 +63,8 @@ AT_ONCE, SHARE = 0.15, 0.03
 WORTH, MOST = 10.0, 3.0
 #: compiles for a kind whose versions have other bits than NumPy, and calls in Python for one more
 FEW, PATIENT = 8, 2048
+#: compiles for a kind whose versions are each for one text, of more characters than an option has
+TEXTS, OPTION = 2, 40
 #: versions that a call is matched with in Python, where more were compiled than are worth it
 TRIED = 4
 #: calls that did less than they cost before calls like them are left to Python
@@ -72,6 +74,12 @@ PAUSE, LOOKED = 50.0, 8.0
 
 #: why calls like these are left to Python
 LITTLE = Refusal("arguments", "they do less than the way into compiled code and out of it costs")
+
+
+def _is_long(guard: Any) -> bool:
+    """Whether a guard wants one long text."""
+    value = getattr(guard, "value", None)
+    return isinstance(value, (str, bytes)) and len(value) > OPTION
 
 
 class Bucket:
@@ -105,6 +113,7 @@ class Compiles:
     count: int = 0
     seconds: float = 0.0
     exact: bool = True
+    texts: bool = False  #: whether one is for one long text alone
 
     def told(self) -> Refusal:
         """Why no more of it is compiled now."""
@@ -171,6 +180,8 @@ class Policy:
             compiles = self._compiles[coarse]
             timely = self.bucket.level < AT_ONCE or not compiles.count
             few = compiles.count < FEW + left // PATIENT
+            if compiles.texts:
+                timely = few = compiles.count < TEXTS + left // PATIENT
             if timely if compiles.exact else few:
                 self._crowded.discard(coarse)
             else:
@@ -199,6 +210,7 @@ class Policy:
         compiles = self._compiles[call_kind(bound, exact=False, items=False)]
         if made is not None:
             compiles.exact &= made.trace.exact
+            compiles.texts |= any(_is_long(guard) for guard in made.trace.guards)
         if compiles.count:
             self.bucket.fill(seconds, made.seconds if made and not made.trace.graph_breaks else 0.0)
         compiles.count += 1

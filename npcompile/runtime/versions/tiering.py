@@ -9,6 +9,8 @@ from __future__ import annotations
 
 #: why a call that compiled code could take is left to Python
 FASTER = "Python is faster for calls that do so little"
+#: why one is that is compared with compiled code
+COMPARED = "their time is compared with compiled code's"
 #: calls that leave compiled code before it is tried whether Python is faster, and at most so many
 #: before it is tried again
 EXITS, MOST_EXITS = 32, 1024

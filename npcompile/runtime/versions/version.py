@@ -206,9 +206,14 @@ class Version:
 
             return f"{name}:\n{show(made.program)}"
 
+        def valid() -> list[str]:
+            from npcompile.guards.descriptions import conditions
+
+            return conditions(traced)
+
         traced, made = self.trace, self.executable
         spent = ", ".join(f"{stage} {ms:.1f} ms" for stage, ms in made.times.items())
         logs.log("trace", lambda: f"{name}: {len(traced.leaves)} inputs; {spent}")
-        logs.log("guards", lambda: f"{name}: " + "; ".join(map(repr, traced.predicates)))
+        logs.log("guards", lambda: f"{name}: " + "; ".join(valid()))
         logs.log("fusion", lambda: f"{name}: " + "; ".join(made.program.notes))
         logs.log("kernels", kernels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,8 +69,18 @@ class Versions:
         """Puts a version first, in the place of some others."""
         for old in instead:
             executables.retire(old.executable)
-        self._order([version, *(v for v in self.found if v not in instead)])
-        logs.log("recompiles", lambda: f"{self._served.name}: {len(self.found)}")
+        others = [v for v in self.found if v not in instead]
+        self._order([version, *others])
+        logs.log("recompiles", lambda: self._told(version, others))
+
+    def _told(self, version: Version, others: Sequence[Version]) -> str:
+        """Says why a version was compiled."""
+        from npcompile.guards.descriptions import difference
+
+        code = self._served.function.__code__
+        why = difference(version.trace, [other.trace for other in others])
+        place = f"{os.path.basename(code.co_filename)}:{code.co_firstlineno}"
+        return f"{self._served.name} ({place}), version {len(others) + 1}: {why}"
 
     def _order(self, versions: list[Version]) -> None:
         self.found = sorted(versions, key=lambda v: bool(v.trace.graph_breaks))
