@@ -108,9 +108,11 @@ def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: Any = 
             if row.size == 0:
                 raise NotImplementedError
         return _middle(row)
-    if row.ndim != 2 or row.dtype.kind != "f":
+    if row.ndim != 2 or row.dtype.kind == "u":
         raise NotImplementedError
     n = row.shape[axis]
+    if row.dtype.kind == "i":
+        return _middles(row, axis)
     ordered = np.sort(row, axis=axis)
     ordered = ordered.T if axis % 2 == 0 else ordered
     count = (~np.isnan(ordered)).sum(axis=1)
