@@ -168,7 +168,7 @@ def _alike(now: Any, before: Any) -> bool:
 class _FixedFunction:
     """A function that nobody can replace where it is found."""
 
-    function: FunctionType
+    function: Any  # for a type checker, functions in attributes are methods
 
 
 def watched(lowered: LoweredFunction, function: FunctionType) -> list[VersionTag] | None:
