@@ -7,7 +7,7 @@ import argparse
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
-    parser.add_argument("--device", default="cuda", choices=["cuda", "interpreter"])
+    parser.add_argument("--device", default="cuda", choices=["cuda", "interpreter", "cpu"])
     parser.add_argument("--rows", type=int, default=0, help="of the arrays")
     parser.add_argument("--columns", type=int, default=0)
 

@@ -23,6 +23,7 @@ from npcompile.backends.target import here
 from npcompile.core import surroundings
 from npcompile.core.records import replace
 from npcompile.core.surroundings import Unusable
+from npcompile.demo import selftest
 from npcompile.frontend import bytecode
 from npcompile.runtime.cache import disk
 from npcompile.runtime.entry import self_check
@@ -151,6 +152,22 @@ def test_a_library_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
         compiling._binding()
 
 
+def test_the_page_that_somebody_sends_back(monkeypatch: pytest.MonkeyPatch,
+                                           capsys: pytest.CaptureFixture[str]) -> None:
+    few = {name: selftest.FUNCTIONS[name] for name in ("stencil", "waves")}
+    monkeypatch.setattr(selftest, "FUNCTIONS", few)
+    assert selftest.main("cpu", 9, 12) == 0
+    *_, stencil, waves, last = capsys.readouterr().out.splitlines()
+    assert stencil.split(None, 1) == ["stencil", "compiled, as NumPy"] and "as NumPy" in waves
+    assert last == "2 of 2 compiled and as NumPy"
+    monkeypatch.setattr(selftest, "same", lambda a, b: False)
+    assert selftest.main("cpu", 9, 12) == 2
+    assert "stencil            compiled, DIFFERS" in capsys.readouterr().out
+    monkeypatch.setattr(layout, "supported", lambda: False)
+    assert selftest.main("cpu", 9, 12) == 1
+    assert "calls can't be machine code" in capsys.readouterr().out
+
+
 _PROCESS = """
 import sys, warnings, numpy as np, scipy.special, scipy.fft, scipy.linalg
 warnings.simplefilter("ignore")
@@ -163,7 +180,8 @@ print(np.allclose(npcompile.linalg.inv(np.eye(3) * 2), np.eye(3) / 2), npcompile
 """
 _PROCESSES = {
     "a processor": "import platform; platform.machine = lambda: 'riscv64'",
-    "a Python": "sys.version_info = (3, 14, 0, 'final', 0)",
+    "a Python": "import types; sys.version_info = (3, 14, 0, 'final', 0); vars(sys).setdefault("
+                "'monitoring', types.SimpleNamespace(get_tool=lambda number: None))",
 }
 
 
