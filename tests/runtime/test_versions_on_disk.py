@@ -298,9 +298,11 @@ def test_a_library_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_library_function_that_was_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    from scipy import signal
+
     before, _ = draws(space(HOSTS))
-    percentile = np.percentile
-    monkeypatch.setattr(np, "percentile", lambda x, q: 2.0 * percentile(x, q))
+    detrend = signal.detrend
+    monkeypatch.setattr(signal, "detrend", lambda x: 2.0 * detrend(x))
     after, _ = draws(space(HOSTS))  # what it gives is Python's
     assert after != before
 
