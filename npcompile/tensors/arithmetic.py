@@ -210,7 +210,7 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
         raise input.refuse("with a number of another kind: Python raises")
     if is_tensor(value) and value.dtype != input.dtype:
         raise input.refuse("with a tensor of another dtype")
-    return input.where(~mask, value)
+    return input.where(~mask, value).contiguous()  # torch fills a contiguous clone
 
 
 @composition("threshold", "nn.functional.threshold", dtypes="f")

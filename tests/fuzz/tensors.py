@@ -1,8 +1,8 @@
 """Random functions of torch tensors, compiled and plain.
 
-Statements: expressions, writes into slices, operations in place, views, branches on data, loops,
-several names for one tensor.  Compared: results, their layouts, which of them share memory, and
-what happens to the arguments.
+Statements: expressions (complex numbers, transforms, equations, calls in place), writes into
+slices, operations in place, views, branches on data, loops, several names for one tensor.
+Compared: results, their layouts, which of them share memory, and what happens to the arguments.
 """
 
 from __future__ import annotations
@@ -52,6 +52,12 @@ class Writer:
             f"{one} - {self.pick(2)}.{r.choice(['mean', 'amax', 'sum'])}(dim=-1, keepdim=True)",
             f"{one}.clone()", one, f"{one}.T.contiguous().T", f"{one}[:, :]", f"{one}.double()",
             f"{one}.flip({r.randint(0, 1)})", f"torch.zeros_like({one})",
+            f"torch.fft.irfft(torch.fft.rfft({one}) * {r.choice(['0.5', '1j'])}, n=5)",
+            f"torch.fft.fft({one}, dim={r.randint(0, 1)}).{r.choice(['real', 'imag', 'abs()'])}",
+            f"({one} + 1j * {self.pick(2)}).abs()", f"{one}[torch.tensor([3, 1, 0, 2])]",
+            f"torch.linalg.solve(torch.eye(4) * 9 + torch.tril({one}[:, :4]).tanh(), {one})",
+            f"torch.sort({one}, dim=-1)[0]", f"torch.roll({one}, {r.randint(-3, 3)}, 0)",
+            f"{one}.masked_fill({one} > 1, 0.5)", f"torch.nn.functional.gelu({one})",
         ])
 
     def statement(self, depth: int) -> None:

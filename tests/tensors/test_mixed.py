@@ -33,7 +33,8 @@ EXPRESSIONS = [
     ("torch.sort(x.sin())[0] * 2", X, I), ("torch.unique(x.round()) + 1", X, I),
     ("torch.topk(x, 3).values + torch.median(x)", X, I), ("torch.renorm(x * 2, 2, 0, 1.0)", Y, I),
     ("x.where(x > 0, x * 0.5)", X, I), ("(x > 0).where(x < 1, x > -1)", X, I),
-    ("x.expand(1, 1, 10)", X, I), ("x.flip(dims=(0,))", X, I), ("x.to(torch.float64)", X, I),
+    ("x.masked_fill(x > 1, 0.5)", Y.T, I), ("x.expand(1, 1, 10)", X, I),
+    ("x.flip(dims=(0,))", X, I), ("x.to(torch.float64)", X, I),
 ]
 
 
