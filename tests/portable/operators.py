@@ -21,12 +21,12 @@ from tests.portable import page
 _CLOSE = {"f": 1e-5, "d": 1e-11, "F": 1e-4, "D": 1e-9}
 
 
-def differing(names: list[str]) -> list[str]:
+def changed_lines(names: list[str]) -> list[str]:
     """The lines of the page whose results are not the library's."""
-    return [name for name, line in page.elementwise() if name in names and not alike(name, *line)]
+    return [name for name, line in page.elementwise() if name in names and not is_near(name, *line)]
 
 
-def alike(name: str, function: Any, operands: list[Any]) -> bool:
+def is_near(name: str, function: Any, operands: list[Any]) -> bool:
     """Whether a compiled function and the plain one agree: in their bits where the record promises
     that, else nearly."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -54,7 +54,7 @@ def main() -> None:
     names = [name for name, _ in page.elementwise()]
     if sys.argv[1:]:
         names = random.Random(int(sys.argv[2])).sample(names, int(sys.argv[1]))
-    bad = differing(names)
+    bad = changed_lines(names)
     print(f"{len(names)} functions, {len(bad)} differ", *bad, sep="\n")
     raise SystemExit(bool(bad))
 
