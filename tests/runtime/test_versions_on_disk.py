@@ -298,11 +298,10 @@ def test_a_library_of_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_library_function_that_was_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    from scipy import signal
-
+    """Of which another version stands on disk."""
     before, _ = draws(space(HOSTS))
-    detrend = signal.detrend
-    monkeypatch.setattr(signal, "detrend", lambda x: 2.0 * detrend(x))
+    percentile = np.percentile
+    monkeypatch.setattr(np, "percentile", lambda x, q: 2.0 * percentile(x, q))
     after, _ = draws(space(HOSTS))  # what it gives is Python's
     assert after != before
 
