@@ -167,7 +167,7 @@ class Compiled:
         if self._left:
             self._left -= 1
             return False
-        axis = -1
+        axis: Any = -1
         if options:
             axis = options.get("axis")
             if not self._along or type(axis) is not int or len(options) > 1:
