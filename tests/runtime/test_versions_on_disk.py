@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import signal
 
 import npcompile
 from npcompile.runtime.cache.disk import DiskCache
@@ -304,6 +305,28 @@ def test_a_library_function_that_was_replaced(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(np, "percentile", lambda x, q: 2.0 * percentile(x, q))
     after, _ = draws(space(HOSTS))  # what it gives is Python's
     assert after != before
+
+
+@pytest.mark.parametrize("home, name", [
+    (np, "cumsum"), (np, "exp"), (np.linalg, "norm"), (signal, "detrend"),
+])
+def test_a_function_that_was_replaced(
+    monkeypatch: pytest.MonkeyPatch, home: Any, name: str
+) -> None:
+    """The version on disk computes the former function."""
+    text = """
+import numpy as np
+from scipy import signal
+def f(x):
+    return np.cumsum(x).sum() + np.exp(x).max() + np.linalg.norm(x) + signal.detrend(x).max()
+"""
+    assert npcompile.jit(space(text)["f"])(X) == pytest.approx(space(text)["f"](X))
+    before = getattr(home, name)
+    monkeypatch.setattr(home, name, lambda x: 2.0 * before(x))
+    names = space(text)
+    compiled = npcompile.jit(names["f"])
+    assert compiled(X) == pytest.approx(names["f"](X))
+    assert not (compiled._dispatcher.versions and recalled(compiled))
 
 
 def test_stubs_of_a_found_version_look_like_the_program() -> None:

@@ -5,8 +5,9 @@
     key    ::= fingerprint of the function's code, its options, this package, Python, NumPy,
                the processor, and the kinds of the arguments
     record ::= entries, the latest first
-    entry  ::= (checks, libraries), version, rest, what the rest reads from its source
+    entry  ::= (checks, members, libraries), version, rest, what the rest reads from its source
     check  ::= (source, what of it the guard watches, fingerprint of that)
+    members ::= the source of a module, names in it that the code may look up, what each stands for
     libraries ::= names and versions of the packages whose functions it calls
 
 An entry serves a call if everything that its guards watch has the fingerprint that it had, and
@@ -21,10 +22,10 @@ data only, see :mod:`.serialization`; an entry that is not is passed over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
 from importlib import import_module
-from types import FunctionType, MethodType
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core.config import Config
@@ -96,8 +97,10 @@ def find(
 
     for head, version, rest, left in entries(record) if record is not None else ():
         try:
-            checks, libraries = read(head)
+            checks, members, libraries = read(head)
             if not all(_unchanged(check, roots) for check in checks):
+                continue
+            if any(members_of(roots.value(module), known) != known for module, known in members):
                 continue
             if any(version_of(name) != known for name, known in libraries):
                 continue
@@ -147,6 +150,21 @@ def _globals(value: Any) -> Any:
     from npcompile.graph.stubs import Globals  # few versions call libraries
 
     return Globals(globals_of(value))
+
+
+def members_of(module: ModuleType, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What names in a module (dotted: in a module that it has) stand for.
+
+    A function that took the place of another one has another name or home.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    for dotted in names:
+        held: Any = module
+        for name in dotted.split("."):
+            held = vars(held).get(name) if isinstance(held, ModuleType) else None
+        called = getattr(held, "__qualname__", None) or getattr(held, "__name__", "")
+        found[dotted] = type(held).__name__, str(called), str(getattr(held, "__module__", ""))
+    return found
 
 
 def globals_of(value: Any) -> Any:

@@ -26,6 +26,7 @@ from npcompile.runtime.versions.version_lookup import (
     entries,
     entries_as_record,
     globals_of,
+    members_of,
     version_of,
 )
 
@@ -69,7 +70,7 @@ def keep(
         packages = {o.path.partition(".")[0] for o in linked.objects if isinstance(o, CallSite)}
         libraries = [(name, version_of(name)) for name in sorted(packages & sys.modules.keys())]
         parts = [
-            PlainEncoder().text((checks, libraries)),
+            PlainEncoder().text((checks, _members(function, outline), libraries)),
             version.text((replace(outline, graph=None), linked)),
             rest.text((replace(program, body=()), frame)),
             PlainEncoder().text(list(rest.left)),
@@ -143,6 +144,32 @@ def _sources(function: FunctionType, outline: Outline, program: Program) -> Sour
                 found.setdefault(id(leaf.value), ("value", cast(Source, leaf.source)))
     found.kinds = frozenset(classes)
     return found
+
+
+def _members(
+    function: FunctionType, outline: Outline
+) -> list[tuple[Source, dict[str, tuple[str, ...]]]]:
+    """For each module that a guard watches, the names that the code may look up in it."""
+    codes = [*_codes(function.__code__, None)]
+    for guard in outline.guards:
+        if isinstance(guard, kinds.FunctionGuard):
+            codes += _codes(guard.value.__code__, None)
+    names = {name for code in codes if isinstance(code, CodeType) for name in code.co_names}
+    return [
+        (guard.source, members_of(guard.value, sorted(_dotted(guard.value, names))))
+        for guard in outline.guards
+        if guard.recorded == "value" and isinstance(guard.value, ModuleType)
+    ]
+
+
+def _dotted(module: ModuleType, names: set[str], depth: int = 2) -> Iterator[str]:
+    """The names that a module has, and those that modules in it have."""
+    for name in names & vars(module).keys():
+        held = vars(module)[name]
+        if not isinstance(held, ModuleType):
+            yield name
+        elif depth:
+            yield from (f"{name}.{inner}" for inner in _dotted(held, names, depth - 1))
 
 
 def _codes(
