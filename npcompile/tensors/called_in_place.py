@@ -1,8 +1,10 @@
 """Functions of torch's that have no record: which of them may run as they are, at their place.
 
-The result's kind is predicted by calling the function on small tensors while tracing, as for
-NumPy's functions, and checked by the run.  A function that draws random numbers is found out by
-that, too: it counts as an effect.
+The result's kind is predicted while tracing by calling the function on tensors of torch's ``meta``
+device, which have no numbers: a function that takes numbers on trust, as places in memory, can do
+no harm.  The run checks the prediction.  One whose result depends on numbers can't be predicted so.
+A function that draws random numbers is found out by the tags of the operators that it calls: it
+counts as an effect.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from npcompile.ops.operands import Tensor
@@ -28,13 +31,6 @@ _NOT_PURE = frozenset({
     "to_sparse", "to_mkldnn", "cuda", "xpu", "ipu", "mtia", "as_subclass", "is_shared",
     "is_pinned", "is_set_to", "stride", "storage_offset", "dim_order", "tolist", "unify_type_list",
 })
-#: what takes on trust that numbers in its operands are places, and crashes on others: not to be
-#: tried out
-_TRUSTING = frozenset({
-    "lu_unpack", "lu_solve", "ldl_solve", "ldl_factor", "orgqr", "ormqr", "householder_product",
-    "segment_reduce", "embedding_bag", "ctc_loss", "fold", "max_unpool1d", "max_unpool2d",
-    "max_unpool3d", "as_strided", "as_strided_copy", "as_strided_scatter", "slice_inverse",
-})
 _PREFIXES = ("cudnn", "miopen", "mkldnn", "quantized", "fbgemm", "fused_", "batch_norm_",
              "native_", "rnn", "lstm", "gru", "choose_", "fake_", "set_",
              "use_", "_", "get_", "autocast_", "is_", "sparse_", "quantize", "q_", "sym_")
@@ -51,8 +47,7 @@ def _functions() -> dict[int, tuple[Any, str]]:
         for name in filter(None, space.split(".")):
             holder = getattr(holder, name)
         for name in dir(holder):
-            if name.startswith(_PREFIXES) or name.endswith("_") or (
-                    name in _NOT_PURE or name in _TRUSTING):
+            if name.startswith(_PREFIXES) or name.endswith("_") or name in _NOT_PURE:
                 continue
             held = getattr(holder, name)
             if callable(held) and not isinstance(held, type):
@@ -69,44 +64,78 @@ def path(held: Any) -> str | None:
 
 
 class Trial:
-    """A function of torch's, for operands and results that are arrays."""
+    """A function of torch's, for operands and results that are arrays, of which it sees the layout.
+
+    ``draws``: it has called an operator that draws random numbers.
+    """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
         self.draws = False
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        torch = sys.modules["torch"]
-        state = torch.get_rng_state()
-        try:
-            given = {name: _as_torch(value) for name, value in kwargs.items()}
-            return _as_arrays(self.function(*map(_as_torch, args), **given))
-        finally:
-            if not torch.equal(state, torch.get_rng_state()):
-                self.draws = True
-                torch.set_rng_state(state)
+        operands: list[Any] = []
+        given = {name: _as_meta(value, operands) for name, value in kwargs.items()}
+        placed = [_as_meta(value, operands) for value in args]
+        with sys.modules["torch"].device("meta"), _watched_operators() as watched:
+            result = self.function(*placed, **given)
+        self.draws |= watched.draws
+        return _as_arrays(result, operands)
 
 
-def _as_torch(value: Any) -> Any:
-    """An operand with tensors in the place of their memory."""
+def _watched_operators() -> Any:
+    """A mode that notes whether operators draw random numbers."""
+    return _mode_class()()
+
+
+@cache
+def _mode_class() -> Any:
+    torch: Any = sys.modules["torch"]
+    base: Any = import_module("torch.utils._python_dispatch").TorchDispatchMode
+
+    class Watched(base):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.draws = False
+
+        def __torch_dispatch__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            self.draws |= torch.Tag.nondeterministic_seeded in func.tags
+            return func(*args, **(kwargs or {}))
+
+    return Watched
+
+
+def _as_meta(value: Any, operands: list[Any]) -> Any:
+    """An operand with tensors that have a layout only in the place of arrays; these are noted."""
     if type(value) is Tensor:
         memory: Any = value.memory
-        return tensor_memory.over(memory)
+        given = tensor_memory.over(memory)
+        made = sys.modules["torch"].empty_strided(
+            given.size(), given.stride(), dtype=given.dtype, device="meta")
+        operands.append(made)
+        return made
     if type(value) in (tuple, list):
-        return type(value)(map(_as_torch, value))
+        return type(value)(_as_meta(item, operands) for item in value)
     return value
 
 
-def _as_arrays(value: Any) -> Any:
-    """A result with memory in the place of tensors."""
+def _as_arrays(value: Any, operands: list[Any]) -> Any:
+    """A result with arrays in the place of tensors."""
     if isinstance(value, tuple) and hasattr(type(value), "n_sequence_fields"):
-        return type(value)(map(_as_arrays, value))
+        return type(value)(_as_arrays(item, operands) for item in value)
     if type(value) in (tuple, list):
-        return type(value)(map(_as_arrays, value))
+        return type(value)(_as_arrays(item, operands) for item in value)
     if tensor_memory.is_torch(value):
-        reason = tensor_memory.refused(value)
+        if value._is_view() or any(value is operand for operand in operands):
+            raise ValueError("it gives a view of its operand")
+        if value.device.type != "meta":
+            raise ValueError("its result does not depend on its operands' device")
+        made = sys.modules["torch"].empty_strided(value.size(), value.stride(), dtype=value.dtype)
+        reason = tensor_memory.refused(made)
         if reason:
             raise ValueError(reason)
-        memory: Any = value.numpy()
+        memory: Any = made.numpy()
         return Tensor(memory)
     return value
