@@ -149,13 +149,14 @@ def _firsts(tool: int, event: int, start: int, size: int) -> set[int]:
 
 def _readable(address: int) -> int:
     """The end of the memory that can be read from an address on: what can be written, too, as
-    reading pages of the kernel's may end the process."""
+    reading pages of the kernel's may end the process, and no heap, which another thread's `free`
+    may give back meanwhile."""
     end = 0
     with open("/proc/self/maps") as maps:
         for line in maps:
             first, last = (int(part, 16) for part in line.split(None, 1)[0].split("-"))
-            writable = line.split()[1].startswith("rw")
-            if writable and (first <= address < last or first == end):
+            fixed = line.split()[1].startswith("rw") and not line.rstrip().endswith("[heap]")
+            if fixed and (first <= address < last or first == end):
                 end = last
     return min(end, address + (1 << 19))
 
