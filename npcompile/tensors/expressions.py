@@ -18,7 +18,7 @@ from npcompile.graph.ir import Node
 from npcompile.ops import python
 from npcompile.ops.arguments import signature, static
 from npcompile.ops.operands import Context, Operand, Tensor
-from npcompile.tensors.tensor_functions import MEANINGS, NAMED
+from npcompile.tensors.tensor_functions import MEANINGS, enter_names
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -208,10 +208,7 @@ def composition(
                 raise ctx.refuse(paths[0], "of tensors of a dtype that torch has rules for")
             return plain(function(*given, **named))
 
-        for path in paths:
-            NAMED[path] = called
-            if method and "." not in path:
-                NAMED[f"Tensor.{path}"] = called
+        enter_names(called, paths, method)
         return function
 
     return enter

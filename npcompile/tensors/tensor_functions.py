@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -39,13 +39,18 @@ def named(*paths: str, method: bool = True) -> Callable[[_Function], _Function]:
         spread = {p.name for p in signature(function).parameters.values()
                   if p.kind is p.VAR_POSITIONAL}
         called.__doc__ = function.__doc__
-        for path in paths:
-            NAMED[path] = called
-            if method and "." not in path:
-                NAMED[f"Tensor.{path}"] = called
+        enter_names(called, paths, method)
         return function
 
     return enter
+
+
+def enter_names(called: Any, paths: Sequence[str], method: bool) -> None:
+    """Has torch's functions of these names stand for a record, and methods of the same names."""
+    for path in paths:
+        NAMED[path] = called
+        if method and "." not in path:
+            NAMED[f"Tensor.{path}"] = called
 
 
 def tensor(ctx: Context, x: Operand, what: str) -> ArrayRef:
