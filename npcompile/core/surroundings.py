@@ -14,7 +14,7 @@ from npcompile.core.errors import Refusal, Refused
 from npcompile.core.sections import from_handler
 from npcompile.core.unseen import is_unseen
 
-_told = False
+_told = ""  #: the construct of the refusal that the process was warned of
 
 
 class Unusable(Refused):
@@ -46,9 +46,14 @@ def _tell(refusal: Refusal) -> None:
     """Warns once in a process."""
     global _told
     if not _told:
-        _told = True
+        _told = refusal.construct
         text = f"npcompile leaves functions to Python: {refusal}"
         warnings.warn(text, RuntimeWarning, stacklevel=_depth())
+
+
+def is_told(refusal: Refusal) -> bool:
+    """Whether the process was warned of what a refusal is about."""
+    return refusal.construct == _told
 
 
 def _depth() -> int:

@@ -238,8 +238,10 @@ def _in_place(
     t: Tracer, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
 ) -> Value | None:
     """``held(*args, **kwargs)``; None if it is no function that may be called so."""
+    if not t.inputs.tensors:  # a call's tensors vouch for torch's modes
+        return None
     name = called_in_place.path(held)
-    if name is None or not t.inputs.tensors:  # a call's tensors vouch for torch's modes
+    if name is None:
         return None
     trial = called_in_place.Trial(held)
     found = Foreign(name, trial)

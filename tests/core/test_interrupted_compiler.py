@@ -172,7 +172,7 @@ text = str(f.explain(x))
 print(text.splitlines()[0])
 print("llvmlite" in text or "armv7" in text)
 """
-LEFT = "6.270172 2.718282\n1 RuntimeWarning True\nf: runs in Python\nTrue\n"
+LEFT = "6.270172 2.718282\n1 RuntimeWarning True\nf: runs in Python; 40 calls so far\nTrue\n"
 CASES = {
     "shutdown": (FUNCTION + SHUTDOWN, None),
     "blocked": ("sys.modules['llvmlite.binding'] = None\n" + FUNCTION + CALLS, LEFT),

@@ -11,10 +11,10 @@ import pytest
 
 from npcompile import jit
 from npcompile.graph.builder import Builder
+from npcompile.python.iterators import ItemsIterator
 from npcompile.python.values import (
     Composite,
     Function,
-    Iterator,
     Method,
     Partial,
     Sequence,
@@ -161,7 +161,7 @@ def _values() -> list[Composite]:
     code, node = plus.__code__, Builder().const(1)
     return [
         Sequence((one, two)), Slice(one, two, three), Method(one, two), Super(one, two),
-        Partial(one, (two,), {"scale": three}), Iterator("items", (one, two)),
+        Partial(one, (two,), {"scale": three}), ItemsIterator((one, two)),
         TaggedUnion(node, (0, 1), (one, two)),
         Function(code, {}, None, "f", (one,), {"scale": two}, (three,), (one, two)),
     ]

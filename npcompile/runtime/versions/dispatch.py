@@ -132,7 +132,8 @@ class Dispatcher:
             self.policy.took(bound, seconds, version)
         if result is not MISS:
             return result
-        misfit = Refusal("arguments", "what they lead to changed while the call was compiled")
+        reason = "they overlap, or what they lead to changed while the call was compiled"
+        misfit = Refusal("arguments", reason)
         self.policy.remember(bound, misfit)
         return self.left.python(misfit, args, kwargs, mode)
 

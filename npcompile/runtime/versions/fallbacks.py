@@ -13,7 +13,7 @@ from npcompile.core.config import Config, Deterministic, deterministic_mode
 from npcompile.core.errors import CompileError, DeterminismError, Refusal
 from npcompile.core.locks import lock
 from npcompile.core.sections import section
-from npcompile.core.surroundings import why
+from npcompile.core.surroundings import is_told, why
 from npcompile.core.unseen import unseen
 from npcompile.runtime.versions.native import in_python
 from npcompile.runtime.versions.policy import LITTLE
@@ -60,7 +60,8 @@ class Fallbacks:
         """A call of a kind that is known to be left to Python."""
         if mode or self._served.config.fullgraph:
             return self.python(refusal, args, kwargs, mode)
-        if refusal is not LITTLE and not self._warned and self._served.start is None:
+        known = refusal is LITTLE or self._warned or is_told(refusal)
+        if not known and self._served.start is None:
             self._warn(str(refusal))
         return self.again(str(refusal), None, args, kwargs, timed)
 

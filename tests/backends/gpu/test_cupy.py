@@ -94,7 +94,7 @@ def test_overlapping_arguments(installed):
     compiled(memory[:40], memory[40:80])
     shift(whole[:40], whole[40:80])
     np.testing.assert_array_equal(memory.get(), whole)
-    with pytest.raises(CompileError, match="expects"):
+    with pytest.raises(CompileError, match="they overlap"):
         compiled(memory[1:31], memory[:30])
 
 
