@@ -94,7 +94,7 @@ def full_tracebacks() -> bool:
 
 
 def tries_platform() -> bool:
-    """``NPCOMPILE_PLATFORM=try``: functions are compiled on systems that nobody has tested."""
+    """``NPCOMPILE_PLATFORM=try``: npcompile compiles on systems that its tests have not run on."""
     value = os.environ.get("NPCOMPILE_PLATFORM", "")
     if value not in ("", "try"):
         raise ValueError(f"NPCOMPILE_PLATFORM is try, not {value!r}")

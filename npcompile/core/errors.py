@@ -52,7 +52,7 @@ class Refusal:
 
 
 def library_of(file: str) -> str:
-    """The library of such objects that a file belongs to, or an empty string."""
+    """The name of the library that a file belongs to, or an empty string."""
     parts = os.path.normpath(file).split(os.sep)
     return next((name for name in _ADVICE if name in parts[:-1]), "")
 

@@ -165,7 +165,7 @@ def unique_all(x: Any) -> Any:
 
 @program(FOLLOWED, "union1d")
 def union1d(ar1: Any, ar2: Any) -> Any:
-    """What is in one of two arrays at least."""
+    """The sorted elements that are in at least one of two arrays."""
     return _distinct(np.concatenate((_row(ar1), _row(ar2))), True)
 
 
@@ -183,7 +183,7 @@ def _merged(ar1: Any, ar2: Any, assume_unique: Any) -> Any:
 @program(FOLLOWED, "intersect1d")
 def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False,
                 return_indices: Any = False) -> Any:
-    """What is in both of two arrays."""
+    """The sorted elements that are in both of two arrays."""
     if return_indices or assume_unique:
         raise NotImplementedError
     both = _merged(ar1, ar2, False)
@@ -192,7 +192,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False,
 
 @program(FOLLOWED, "setxor1d")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    """What is in one of two arrays only."""
+    """The sorted elements that are in exactly one of two arrays."""
     if assume_unique:
         raise NotImplementedError
     both = _merged(ar1, ar2, False)
@@ -203,7 +203,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
 
 @program(FOLLOWED, "setdiff1d")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: Any = False) -> Any:
-    """What is in the first of two arrays only."""
+    """The elements of the first array that are not in the second one."""
     first, second = _row(ar1), _row(ar2)
     if assume_unique:
         raise NotImplementedError

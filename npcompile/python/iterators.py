@@ -224,7 +224,7 @@ class FlatIterator(Iterator):
 
 
 class LostIterator(Iterator):
-    """Left on the stack by a loop that is left early: nobody knows where it stands."""
+    """An iterator that a loop left on the stack when it ended early; its position is unknown."""
 
     __slots__ = ()
     kind = "lost"

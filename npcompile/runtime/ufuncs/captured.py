@@ -166,7 +166,7 @@ def _alike(now: Any, before: Any) -> bool:
 
 @record(eq=False)
 class _FixedFunction:
-    """A function that nobody can replace where it is found."""
+    """A function whose name no program can bind to another object."""
 
     function: Any  # for a type checker, functions in attributes are methods
 
