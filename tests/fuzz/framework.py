@@ -29,6 +29,7 @@ import numpy as np
 from npcompile import jit
 from npcompile.core.errors import Refused
 from tests.support import oracle
+from tests.support.machine import casts_are_even
 
 Counts = Counter[str]
 Space = dict[str, Any]  # the globals of a program
@@ -165,6 +166,8 @@ def run(
             if got is None or want is None:
                 continue
             counts["calls"] += 1
+            if not casts_are_even() and any("in cast" in message for _, message, *_ in want.warned):
+                return ""  # what follows may differ, too
             text = oracle.difference(got, want, **{**way.policy, **program.policy})
             if text:
                 return f"call {call}, {name}: {text}"

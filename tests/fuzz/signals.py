@@ -30,11 +30,12 @@ from unittest import mock
 import numpy as np
 
 from npcompile.runtime.unsafe import gates
+from tests.support.machine import SLOWER
 
 ROOT = Path(__file__).parents[2]
 
-EACH = 25  # programs in a process
-LIMIT = 120  # seconds for a process
+EACH = max(25 // SLOWER, 1)  # programs in a process
+LIMIT = 120 * SLOWER  # seconds for a process
 FUNCTIONS, CALLS = 2, 3  # of a program for each who calls, calls for each function
 THRESHOLDS = gc.get_threshold()
 RAISED = 4  # exceptions of handlers in a program, at most

@@ -67,7 +67,8 @@ class _Pool:
         self.stop = ctypes.PYFUNCTYPE(ctypes.c_int)(self._code["npc_pool_stop"])
         self.threads = ctypes.PYFUNCTYPE(ctypes.c_int64)(self._code["npc_pool_threads"])
         # without workers a fork is safe in every way; if they are at work the child forgets them
-        os.register_at_fork(before=self.stop, after_in_child=self._forked)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(before=self.stop, after_in_child=self._forked)
         atexit.register(self.stop)
         for name in ("npc_pool_run", "npc_pool_call", "npc_pool_share", "npc_pool_limit"):
             register(name, self._code[name])
