@@ -56,7 +56,7 @@ class Facts:
     apart: list[Size] = field(default_factory=list)  # sizes that are not 0
     limits: dict[Symbol, Size] = field(default_factory=dict)  # never more than these
     suppose: Callable[[Predicate], None] | None = None
-    all_strides: bool = False  # something rests on those along axes of length 1, too
+    all_strides: bool = False
     _changes: int = 0  # of what was learned
     _answers_of: tuple[int, int] = (-1, 0)  # changes and loops when the answers below were found
     _proved: dict[tuple[str, Size, Size, int], bool | None] = field(default_factory=dict)
@@ -64,6 +64,14 @@ class Facts:
     _lows: dict[tuple[Size, int], int | None] = field(default_factory=dict)
     _by_term: _Index | None = None
     _nominal: dict[Symbol | int, int] = field(default_factory=dict)
+
+    def check_suppositions(self, check: Callable[[Predicate], None] | None) -> None:
+        """Has what is supposed checked in the middle of the program; None: nothing is supposed."""
+        self.suppose = check
+
+    def rests_on_all_strides(self) -> None:
+        """Notes that something rests on the strides along axes of length 1, too."""
+        self.all_strides = True
 
     def norm(self, size: Size) -> Size:
         """The size with symbols that are known to be equal to others replaced."""

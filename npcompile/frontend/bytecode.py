@@ -7,20 +7,15 @@ about a code object is kept as long as the code object lives.
 from __future__ import annotations
 
 import opcode
-import sys
-import zlib
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 from types import CodeType
 from weakref import WeakKeyDictionary
 
-from npcompile.core.errors import Refusal
 from npcompile.core.lines import SourceLine
 from npcompile.core.records import record, replace
-from npcompile.core.surroundings import Unusable
+from npcompile.frontend.opcode_numbers import VERSION as VERSION
 
-VERSION = sys.version_info[:2]
 RETURN = -1  #: the target of an exit that leaves the function
 GENERATORS = 0x20 | 0x80 | 0x200  # CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR
 COPY = 1 << 24  #: a block at ``offset + k * COPY`` is a copy of the one at ``offset``
@@ -31,8 +26,6 @@ _UNCONDITIONAL = frozenset({"JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_I
 ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 _RAISES = frozenset({"RAISE_VARARGS", "RERAISE"})
 _SKIPPED = frozenset({"NOP", "RESUME", "PRECALL"})
-#: checksums of the opcodes' numbers: an interpreter of the same version may have others
-_OPCODES = {(3, 11): 2731149115, (3, 12): 878142643, (3, 13): 860739603}
 _CACHE, _EXTENDED = opcode.opmap["CACHE"], opcode.opmap["EXTENDED_ARG"]
 
 
@@ -492,15 +485,6 @@ def _local_names(code: CodeType) -> Iterator[str]:
 
 
 _KNOWN: WeakKeyDictionary[CodeType, dict[int | None, Code]] = WeakKeyDictionary()
-
-
-@cache
-def check_opcodes() -> None:
-    """Raises :class:`Unusable` if instructions have other numbers than CPython gives them."""
-    numbers = zlib.crc32(repr(sorted(opcode.opmap.items())).encode())
-    if _OPCODES.get(VERSION) != numbers:
-        version = ".".join(map(str, VERSION))
-        raise Unusable(Refusal("machine", f"this Python {version} has opcodes of its own"))
 
 
 def analyse(code: CodeType, start: int | None = None) -> Code:

@@ -112,9 +112,9 @@ class Builder:
     if a check made now fails (the tracer sets it).
     """
 
-    def __init__(self, facts: Facts | None = None) -> None:
+    def __init__(self, facts: Facts | None = None, region: Region | None = None) -> None:
         self.facts = facts if facts is not None else Facts()
-        self.region = Region()
+        self.region = Region() if region is None else region
         self.line = 0
         self.resume: Callable[[], Resume] = Resume
         self.quiet = ""  # first letters of the floating-point errors that are ignored now
@@ -137,7 +137,20 @@ class Builder:
         self._unique: dict[Type, Type] = {}  # equal types are one
         self._types: dict[int, tuple[Type, Type]] = {}  # by identity: the type, and that one
 
+    def connect(self, resume: Callable[[], Resume]) -> None:
+        """Has the program check what is supposed of sizes; ``resume`` says where Python goes on."""
+        self.resume = resume
+        self.facts.check_suppositions(self.suppose)
+
     # -------------------------------------------------------------- nodes
+
+    def ignore(self, categories: str) -> None:
+        """Ignores floating-point errors from here on, by their first letters."""
+        self.quiet = categories
+
+    def expect(self, effects: list[Node] | None) -> None:
+        """Emits these effects again, the first one last; None: any."""
+        self.expected = effects
 
     @contextmanager
     def hush(self, categories: str) -> Iterator[None]:
@@ -385,14 +398,14 @@ class Builder:
 
     def for_(self, loop: Loop, index: Node, carried: Sequence[Carried], region: Region) -> Node:
         """A loop over ``range(start, stop, step)``; its region has the nodes of an iteration."""
-        region.params = [index, *(c.param for c in carried)]
-        region.results = [c.next for c in carried]
+        region.begins_with([index, *(c.param for c in carried)])
+        region.ends_with([c.next for c in carried])
         return self._loop("for_", loop, carried, region)
 
     def while_(self, again: Node, carried: Sequence[Carried], region: Region) -> Node:
         """A loop that runs its region until ``again`` is false."""
-        region.params = [c.param for c in carried]
-        region.results = [again, *(c.next for c in carried)]
+        region.begins_with([c.param for c in carried])
+        region.ends_with([again, *(c.next for c in carried)])
         return self._loop("while_", None, carried, region)
 
     def _loop(

@@ -373,6 +373,22 @@ class Region:
         """From now on it is known that there are few iterations."""
         self.short = True
 
+    def begins_with(self, params: list[Node]) -> None:
+        """Gives the region its parameters."""
+        self.params = params
+
+    def ends_with(self, results: list[Node], edge: Resume | None = None) -> None:
+        """Gives the region its results, and its edge if it has one."""
+        self.results, self.edge = results, edge or self.edge
+
+    def consists_of(self, nodes: list[Node]) -> None:
+        """Gives the region other nodes."""
+        self.nodes = nodes
+
+    def goes_on_at(self, edge: Resume | None) -> None:
+        """Says where Python goes on between two iterations; None: the loop is not interrupted."""
+        self.edge = edge
+
 
 # ------------------------------------------------------------------ results of a function
 

@@ -277,8 +277,8 @@ def like_strides(
 
 def ask_all_strides(facts: Facts, shape: tuple[Size, ...], strides: tuple[Size, ...]) -> None:
     """Notes that an order of axes rests on their strides, of those of length 1 too."""
-    if len(strides) > 1:
-        facts.all_strides |= any(facts.prove("==", size, 1) is not False for size in shape)
+    if len(strides) > 1 and any(facts.prove("==", size, 1) is not False for size in shape):
+        facts.rests_on_all_strides()
 
 
 def stride_order(facts: Facts, strides: tuple[Size, ...]) -> list[int]:

@@ -44,8 +44,8 @@ def region_of(what: Subprogram) -> Region:
     params = [builder.param(NUMBER) for _ in range(what.operands)]
     scope = ExpressionScope(builder, params)
     result = what.program(*[Expr(scope, param) for param in params])
-    builder.region.params = params
-    builder.region.results = [result.node]
+    builder.region.begins_with(params)
+    builder.region.ends_with([result.node])
     _drop_unused(builder.region)
     return builder.region
 
@@ -114,7 +114,7 @@ def choose(condition: Expr, yes: Callable[[], Results], no: Callable[[], Results
     for arm in (yes, no):
         region = Region()
         with scope.builder.inside(region):
-            region.results = [part.node for part in arm()]
+            region.ends_with([part.node for part in arm()])
         arms.append(region)
     return tuple([Expr(scope, node) for node in scope.builder.if_(condition.node, *arms)])
 

@@ -135,13 +135,15 @@ def spread(ctx: Context, node: Node, holds: Node) -> Node | None:
     if len(given) < len(args):
         return None
     b.echoes.add(node)
-    before = b.line, b.quiet
-    b.line, b.quiet = node.line, b.hushed.get(node, "")
+    line, quiet = b.line, b.quiet
+    b.at(node.line)
+    b.ignore(b.hushed.get(node, ""))
     if node.op == "cast":
         made = b.cast(given[0], node.dtype)
     else:
         made = b.map(node.op, given, node.dtype, node.attrs)
-    b.line, b.quiet = before
+    b.at(line)
+    b.ignore(quiet)
     return made
 
 

@@ -97,7 +97,7 @@ def of_key(ctx: Context, ref: ArrayRef, items: Sequence[Operand]) -> Picks:
         axis += 1
         if isinstance(item, slice):
             start, count, step = bounds(ctx, item, n)
-            left.offset = left.offset + stride * start
+            left.move(stride * start)
             left.shape.append(count)
             left.strides.append(stride * step)
             continue
@@ -108,7 +108,7 @@ def of_key(ctx: Context, ref: ArrayRef, items: Sequence[Operand]) -> Picks:
             orders.append(index.strides)
             at.append(offsets(ctx, from_front(ctx, ctx.read(index), n), stride))
         else:
-            left.offset = left.offset + stride * position(ctx, item, n)
+            left.move(stride * position(ctx, item, n))
     if places != list(range(places[0], places[0] + len(places))):
         front = 0
     return laid(ref, total(ctx, at), left, front, _broadcast(ctx, at, orders))

@@ -27,6 +27,10 @@ class Axes:
     shape: list[Size] = field(default_factory=list)
     strides: list[Size] = field(default_factory=list)
 
+    def move(self, by: Size) -> None:
+        """Begins the view so many elements further on."""
+        self.offset = self.offset + by
+
 
 def view_of(ctx: Context, ref: ArrayRef, key: Operand) -> ArrayRef:
     """The view that a basic key selects."""

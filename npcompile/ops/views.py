@@ -536,5 +536,5 @@ def attribute(ctx: Context, value: ArrayRef | Node, name: str) -> Operand:
             raise ctx.refuse(".strides", "of an axis of length 1")
         if ctx.facts.equal(a_size(value), 0):
             raise ctx.refuse(".strides", "of an array without elements")
-        ctx.facts.all_strides = True
+        ctx.facts.rests_on_all_strides()
     return ATTRIBUTES[name](ctx, value)

@@ -47,7 +47,7 @@ def _merge(region: Region, passed: set[Node]) -> None:
             for inner in node.regions:
                 _merge(inner, set(passed))
         nodes.append(node)
-    region.nodes = nodes
+    region.consists_of(nodes)
 
 
 class _Chain(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from npcompile.core.records import replace
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     WRITES,
@@ -79,8 +80,8 @@ class _BarrierWriter(Rewriter):
 
     def run(self) -> Graph:
         made = super().run()
-        made.echoes = {self.new[node] for node in self.graph.echoes if node in self.new}
-        return made
+        return replace(made, echoes={
+            self.new[node] for node in self.graph.echoes if node in self.new})
 
     # ------------------------------------------------------------------ where
 
@@ -131,8 +132,7 @@ class _BarrierWriter(Rewriter):
     def region(self, old: Region) -> Region:
         made = super().region(old)
         if old in self.after:
-            builder = Builder(self.graph.facts)
-            builder.region = made
+            builder = Builder(self.graph.facts, made)
             self._emit(builder, self.after[old])
         return made
 

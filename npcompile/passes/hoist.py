@@ -38,13 +38,13 @@ class _Hoist:
         if found:
             for condition, check in found.items():
                 assert isinstance(check.attrs, Check)
-                self.first.line = check.line
+                self.first.at(check.line)
                 attrs = Check(check.attrs.reason, Resume())
                 self.first.emit("check", (condition,), attrs, check.type)
             self._drop(region, found)
             params = [n for n in region.nodes if n.op == "param"]
             rest = [n for n in region.nodes if n.op != "param"]
-            region.nodes = [*params, *self.first.region.nodes, *rest]
+            region.consists_of([*params, *self.first.region.nodes, *rest])
         return self.graph
 
     def _certain(self, region: Region) -> dict[Node, Node]:
@@ -64,9 +64,9 @@ class _Hoist:
 
     def _drop(self, region: Region, found: dict[Node, Node]) -> None:
         """Removes checks of what has been checked at the front."""
-        region.nodes = [
+        region.consists_of([
             n for n in region.nodes if not _tests(n) or self._known(n.args[0]) not in found
-        ]
+        ])
         for node in region.nodes:
             for inner in node.regions:
                 self._drop(inner, found)
@@ -92,5 +92,5 @@ class _Hoist:
         known = [arg for arg in args if arg is not None]
         if len(known) < len(args):
             return None
-        self.first.line = node.line
+        self.first.at(node.line)
         return self.first.emit(node.op, known, node.attrs, node.type)

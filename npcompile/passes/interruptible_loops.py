@@ -297,5 +297,5 @@ def drop(region: Region) -> None:
     """Takes the edges of all loops in a region away."""
     for node in region.nodes:
         for inner in node.regions:
-            inner.edge = None
+            inner.goes_on_at(None)
             drop(inner)

@@ -109,11 +109,12 @@ def _body(record: Op, half: bool, operands: tuple[Operand, ...]) -> Graph:
     with _observed(names, tables):
         result = expression.apply(lower, builder, nodes)
     assert isinstance(result, Node)
-    builder.region.params, builder.region.results = params, [result]
+    builder.region.begins_with(params)
+    builder.region.ends_with([result])
     graph = Graph(record.name, builder.region, NumberOf(result), builder.facts, names=names)
     _TABLES.update(tables)
     found = simplify(graph)
-    found.region.nodes = [n for n in _needed(found.region.results) if n.op != "param"]
+    found.region.consists_of([n for n in _needed(found.region.results) if n.op != "param"])
     return found
 
 

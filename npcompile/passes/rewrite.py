@@ -47,7 +47,7 @@ class Rewriter:
     def run(self) -> Graph:
         graph = self.graph
         region = self.region(graph.region)
-        region.results += filter(set(region.nodes).__contains__, self.raising)
+        region.ends_with([*region.results, *filter(set(region.nodes).__contains__, self.raising)])
         return Graph(
             graph.name,
             region,
@@ -60,12 +60,12 @@ class Rewriter:
 
     def region(self, old: Region) -> Region:
         builder, before = Builder(self.graph.facts), self.graph.facts.mark()
-        builder.region.params = [self.param(param) for param in old.params]
+        builder.region.begins_with([self.param(param) for param in old.params])
         self.new.update(zip(old.params, builder.region.params))
         for node in old.nodes:
             self.new[node] = self.node(builder, node)
-        builder.region.results = [self.new[node] for node in old.results]
-        builder.region.edge = None if old.edge is None else self.resume(old.edge)
+        edge = None if old.edge is None else self.resume(old.edge)
+        builder.region.ends_with([self.new[node] for node in old.results], edge)
         if old.short:
             builder.region.shorten()
         self.graph.facts.undo(before)
@@ -83,7 +83,7 @@ class Rewriter:
         if node.op == "param":
             builder.region.nodes.append(node)
             return node
-        builder.line = node.line
+        builder.at(node.line)
         args = tuple([self.new[a] for a in node.args])
         if node.regions:
             made = self.parts(node, args)

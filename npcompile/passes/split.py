@@ -230,9 +230,9 @@ class Piece(Rewriter):
             if param not in self.new:
                 self.new[param] = Node("param", (), param.attrs, self.type(param.type), param.line)
                 self.name(param, self.new[param])
-        builder.region.params = [self.new[param] for param in old.params]
-        builder.region.results = self.inline(builder, old)
-        builder.region.edge = None if old.edge is None else self.resume(old.edge)
+        builder.region.begins_with([self.new[param] for param in old.params])
+        results = self.inline(builder, old)
+        builder.region.ends_with(results, None if old.edge is None else self.resume(old.edge))
         self.graph.facts.undo(before)
         return builder.region
 
@@ -243,7 +243,7 @@ class Piece(Rewriter):
         return [self.new[node] for node in region.results]
 
     def node(self, builder: Builder, node: Node) -> Node:
-        builder.line = node.line
+        builder.at(node.line)
         args = tuple([self.new[arg] for arg in node.args])
         if node.op == "if_" and isinstance(args[0].attrs, Const):
             here = len(builder.region.nodes)
@@ -274,7 +274,8 @@ class Piece(Rewriter):
         pairs = list(zip(then.results, other.results, strict=True))
         shared = [self.shared(builder, one, two) for one, two in pairs]
         kept = [k for k, result in enumerate(shared) if result is None]
-        then.results, other.results = ([arm.results[k] for k in kept] for arm in (then, other))
+        for arm in (then, other):
+            arm.ends_with([arm.results[k] for k in kept])
         here = len(builder.region.nodes)
         if kept or any(map(_acts, (*walk(then), *walk(other)))):
             found = iter(builder.if_(condition, then, other))

@@ -331,6 +331,10 @@ class State:
     def copy(self) -> State:
         return State(list(self.locals), list(self.stack), dict(self.heap))
 
+    def holds(self, heap: dict[Storage | HeapObject, Any]) -> None:
+        """From now on cells and heap objects hold what they do in another state."""
+        self.heap = heap
+
 
 @record(eq=False, frozen=False)
 class Scope:
@@ -395,6 +399,18 @@ class LoopFacts:
     parting: bool = False
     refused: list[Refused] = field(default_factory=list)
 
+    def sees_write(self) -> None:
+        """An iteration writes what the caller can see."""
+        self.writes = True
+
+    def swaps(self) -> None:
+        """Arrays swap names from iteration to iteration."""
+        self.pairs = True
+
+    def parts(self) -> None:
+        """The first iteration is not followed on its own again."""
+        self.parting = True
+
 
 @record(eq=False, frozen=False)
 class Successors:
@@ -458,6 +474,27 @@ class Frame:
         self.state, self.block, self.stack = before.state, before.block, before.stack
         self.instruction, self.writes = before.instruction, before.writes
         self.regions, self.allowed = before.regions, before.allowed
+
+    def enters_loop(self) -> None:
+        """Begins to trace the body of a loop."""
+        self.regions += 1
+
+    def leaves_loop(self) -> None:
+        """Has traced the body of a loop."""
+        self.regions -= 1
+
+    def notes_heap(self) -> dict[Storage | HeapObject, Any]:
+        """Notes what cells and heap objects hold as the frame is entered, and returns it."""
+        self.before = dict(self.state.heap)
+        return self.before
+
+    def allows(self, blocks: set[int]) -> None:
+        """Runs no other blocks now."""
+        self.allowed = blocks
+
+    def collects(self, items: HeapObject) -> None:
+        """The function is a generator's, whose items a list gets."""
+        self.yields, self.transparent = items, True
 
     def live(self, target: int) -> set[int]:
         """The variables that are read from a target on."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from npcompile.python import grid_keys
     from npcompile.python.iterator import Iterator
     from npcompile.tracing.polyfills import consumers, open_grids
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.python", "grid_keys")
     defer(globals(), "npcompile.tracing.polyfills", "consumers", "open_grids")

@@ -48,7 +48,7 @@ from npcompile.tracing.inputs import pinned
 from npcompile.tracing.side_effects import ordinary
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _CLASS = vars(object)["__class__"]
@@ -304,7 +304,7 @@ def _stays(module: ModuleType, found: Any) -> bool:
 def _changing(t: Tracer, source: Source | None, module: ModuleType, name: str) -> Value:
     if source is None:
         raise t.refuse(f"{module.__name__}.{name}", "may be another one at each call")
-    return t.attribute_of(module, source, name)
+    return t.inputs.lift(getattr(module, name), Attribute(source, name))
 
 
 def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) -> Value:
@@ -314,7 +314,7 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
             raise Unreachable
         if isinstance(held, ModuleType) and not _kept(held, name):
             raise t.refuse(f".{name}", "of a module is computed by Python")
-        return t.attribute_of(held, source, name)
+        return t.inputs.lift(getattr(held, name), Attribute(source, name))
     if not looks_up_plainly(type(held)):
         raise t.refuse(f".{name}", f"of a {type(held).__name__} is computed by Python")
     found = static(held, name, MISSING)
@@ -328,7 +328,7 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
         and not (isinstance(on_class, _DATA) and hasattr(held, name))  # nothing is in the slot
     ):
         raise t.refuse(f".{name}", f"of a {type(held).__name__} is computed by Python")
-    return t.attribute_of(held, source, name)
+    return t.inputs.lift(getattr(held, name), Attribute(source, name))
 
 
 def _kept(module: ModuleType, name: str) -> bool:

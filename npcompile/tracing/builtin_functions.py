@@ -58,7 +58,7 @@ from npcompile.tracing.item_types import is_key, item_type
 from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 Args = tuple[Value, ...]
 Keywords = dict[str, Value]

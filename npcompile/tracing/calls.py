@@ -47,7 +47,7 @@ from npcompile.tracing import (
 from npcompile.tracing.polyfills.consumers import follow
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def call(

@@ -21,7 +21,7 @@ from npcompile.tracing.heap import exclusive
 from npcompile.tracing.loop_effects import Retry, TypeMismatch, closed_over, same_contents
 
 if TYPE_CHECKING:
-    from npcompile.tracing.loop_fixpoint import LoopAttempt, Path
+    from npcompile.tracing.loop_services import Attempt, Path
 
 _WHY = "gives one name to different arrays"
 
@@ -38,7 +38,7 @@ class Renamings:
     after: dict[ArrayRef, ArrayRef] = field(default_factory=dict)
 
 
-def count(attempt: LoopAttempt, state: State) -> None:
+def count(attempt: Attempt, state: State) -> None:
     """Counts the names of arrays that iterations bind anew."""
     held: list[tuple[Path, Value]] = [
         ((slot,), state.locals[slot]) for slot in attempt.slots & attempt.live
@@ -66,7 +66,7 @@ def _held(contents: Any) -> Iterator[tuple[Any, Value]]:
         yield None, contents
 
 
-def enter(attempt: LoopAttempt, value: ArrayRef, place: Any) -> ArrayRef:
+def enter(attempt: Attempt, value: ArrayRef, place: Any) -> ArrayRef:
     """Maps an array before the loop to the array inside it: itself, where names exist that
     iterations do not bind anew."""
     t, names = attempt.t, attempt.names
@@ -87,7 +87,7 @@ def enter(attempt: LoopAttempt, value: ArrayRef, place: Any) -> ArrayRef:
 
 
 def match(
-    attempt: LoopAttempt, place: Any, first: ArrayRef, last: Value, back: State
+    attempt: Attempt, place: Any, first: ArrayRef, last: Value, back: State
 ) -> None:
     """Connects the loop's array ``first`` with the array that the next iteration begins with."""
     t, names = attempt.t, attempt.names
@@ -116,7 +116,7 @@ def match(
     attempt.next[param] = version
 
 
-def settle(attempt: LoopAttempt, begin: State, back: State) -> None:
+def settle(attempt: Attempt, begin: State, back: State) -> None:
     """Gives up before another iteration is traced, where variables are known to be bound to other
     arrays whose first ones have names that stay."""
     new = frozenset(attempt.loop_facts.rebound) - attempt.rebound
@@ -134,7 +134,7 @@ def settle(attempt: LoopAttempt, begin: State, back: State) -> None:
             raise TypeMismatch(f"{_WHY} ({attempt.frame.code.names[slot]})")
 
 
-def after(attempt: LoopAttempt, value: ArrayRef) -> ArrayRef:
+def after(attempt: Attempt, value: ArrayRef) -> ArrayRef:
     """Maps an array that iterations bind anew to the array after the loop."""
     made = attempt.names.after.get(value)
     if made is None:
@@ -149,7 +149,7 @@ def after(attempt: LoopAttempt, value: ArrayRef) -> ArrayRef:
 # ------------------------------------------------------------------ arrays that change names
 
 
-def swaps(attempt: LoopAttempt, begin: State, back: State) -> None:
+def swaps(attempt: Attempt, begin: State, back: State) -> None:
     """Arrays that change names each iteration have theirs back after two: an iteration of the
     region is then two of the loop."""
     if attempt.loop_facts.pairs:
@@ -163,7 +163,7 @@ def swaps(attempt: LoopAttempt, begin: State, back: State) -> None:
             moved += _moved([(a, b) for (_, a), (_, b) in pairs])
         swapped = any((b, a) in moved and _seen(attempt, a) for a, b in moved)
     if swapped and even(attempt):
-        attempt.loop_facts.pairs = True
+        attempt.loop_facts.swaps()
         raise Retry
 
 
@@ -171,7 +171,7 @@ def _moved(pairs: list[tuple[Value, Value]]) -> list[tuple[Value, Value]]:
     return [(a, b) for a, b in pairs if isinstance(a, ArrayRef) and a is not b]
 
 
-def _seen(attempt: LoopAttempt, array: Value) -> bool:
+def _seen(attempt: Attempt, array: Value) -> bool:
     """Whether an array that was there before the loop has other names."""
     assert isinstance(array, ArrayRef)
     t, state = attempt.t, attempt.state
@@ -179,7 +179,7 @@ def _seen(attempt: LoopAttempt, array: Value) -> bool:
     return not inside and not exclusive(t, attempt.frame, state, attempt.live, array)
 
 
-def even(attempt: LoopAttempt) -> bool:
+def even(attempt: Attempt) -> bool:
     """Whether the number of iterations is known to be even, by a guard if need be."""
     over = attempt.over
     if over is None or attempt.nonempty or over.step not in (1, -1):

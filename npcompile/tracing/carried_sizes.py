@@ -15,8 +15,8 @@ from npcompile.graph.types import Array, c_strides, contiguous
 from npcompile.ops.operands import ArrayRef
 
 if TYPE_CHECKING:
-    from npcompile.tracing.loop_fixpoint import LoopAttempt
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.loop_services import Attempt
+    from npcompile.tracing.services import Tracer
 
 
 class Varying(NamedTuple):
@@ -72,7 +72,7 @@ def _alike(first: ArrayRef, last: ArrayRef) -> bool:
     return bool(first.ndim and last.ndim) and same and last.strides == c_strides(last.shape)
 
 
-def enter(attempt: LoopAttempt, value: ArrayRef) -> tuple[Node, Geometry]:
+def enter(attempt: Attempt, value: ArrayRef) -> tuple[Node, Geometry]:
     """Maps an array that gets shorter from iteration to iteration to its parameter in the loop:
     full storage and current length."""
     t = attempt.t
@@ -84,7 +84,7 @@ def enter(attempt: LoopAttempt, value: ArrayRef) -> tuple[Node, Geometry]:
     return param, Geometry(0, (size, *value.shape[1:]), c_strides(value.shape))
 
 
-def rebind(attempt: LoopAttempt, param: Node, first: ArrayRef, last: ArrayRef) -> bool:
+def rebind(attempt: Attempt, param: Node, first: ArrayRef, last: ArrayRef) -> bool:
     """An array that is as long as before at most is the beginning of one with room for the
     longest; whether it is one."""
     t, (length, _, most) = attempt.t, attempt.varying[param]
@@ -100,7 +100,7 @@ def rebind(attempt: LoopAttempt, param: Node, first: ArrayRef, last: ArrayRef) -
     return True
 
 
-def after(attempt: LoopAttempt, ref: ArrayRef) -> ArrayRef:
+def after(attempt: Attempt, ref: ArrayRef) -> ArrayRef:
     """Maps an array that got shorter in the loop to a copy of its remaining rows after it."""
     t, param = attempt.t, ref.storage.first
     length, _, most = attempt.varying[param]
@@ -111,7 +111,7 @@ def after(attempt: LoopAttempt, ref: ArrayRef) -> ArrayRef:
     return t.new(t.builder.emit("copy", (held,), None, contiguous(ref.dtype, geometry.shape)))
 
 
-def of_list(attempt: LoopAttempt, length: Node) -> Node:
+def of_list(attempt: Attempt, length: Node) -> Node:
     """The length of a list after the last iteration: known where all iterations add as many
     items."""
     t, made, first = attempt.t, attempt.after(length), attempt.carried[length]

@@ -21,8 +21,8 @@ from npcompile.tracing.loop_effects import Retry, TypeMismatch
 from npcompile.tracing.selectors import same
 
 if TYPE_CHECKING:
-    from npcompile.tracing.loop_fixpoint import LoopAttempt, Path
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.loop_services import Attempt, Path
+    from npcompile.tracing.services import Tracer
 
 
 @record
@@ -42,19 +42,19 @@ def options(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, TaggedUnion) else (value,)
 
 
-def kinds(attempt: LoopAttempt, state: State, value: Value) -> tuple[Kind, ...]:
+def kinds(attempt: Attempt, state: State, value: Value) -> tuple[Kind, ...]:
     """The kinds of a value's options."""
     return tuple([_kind(attempt, state, option) for option in options(value)])
 
 
-def _kind(attempt: LoopAttempt, state: State, value: Value) -> Kind:
+def _kind(attempt: Attempt, state: State, value: Value) -> Kind:
     number = as_number(attempt.t, value)
     if number is not None:
         return number.scalar
     return _kind_of_array(attempt, state, value) if isinstance(value, ArrayRef) else value
 
 
-def _kind_of_array(attempt: LoopAttempt, state: State, array: ArrayRef) -> Kind:
+def _kind_of_array(attempt: Attempt, state: State, array: ArrayRef) -> Kind:
     """Of one that was there before the loop and that others hold too, itself."""
     t, frame, before = attempt.t, attempt.frame, attempt.state
     was_there = any(v is array for v in reached((*before.locals, *before.stack), before))
@@ -105,7 +105,7 @@ class Mixed:
         """The kind of the carried array, if one of the kinds is an array that the loop owns."""
         return next((kind for kind in self.kinds if isinstance(kind, OwnedArray)), None)
 
-    def split(self, attempt: LoopAttempt, state: State, value: Value) -> CarriedUnion | None:
+    def split(self, attempt: Attempt, state: State, value: Value) -> CarriedUnion | None:
         """Splits a value into its loop-carried parts; None if it is of another kind."""
         t, found = attempt.t, kinds(attempt, state, value)
         places = [_place(self.kinds, kind) for kind in found]
@@ -171,7 +171,7 @@ def _version(t: Tracer, value: Value, arrays: Sequence[int]) -> Node:
 # ---------------------------------------------------------------------- in an attempt at a loop
 
 
-def enter(attempt: LoopAttempt, value: Value, path: Path) -> TaggedUnion:
+def enter(attempt: Attempt, value: Value, path: Path) -> TaggedUnion:
     """Maps a value of several kinds before the loop to a tagged union of loop parameters (the entry
     phi)."""
     t, before = attempt.t, attempt.state
@@ -201,7 +201,7 @@ def _lasts(before: State, kind: Kind) -> bool:
     return any(kind is held for held in reached((*before.locals, *before.stack), before))
 
 
-def after(attempt: LoopAttempt, value: TaggedUnion) -> TaggedUnion:
+def after(attempt: Attempt, value: TaggedUnion) -> TaggedUnion:
     """Maps a tagged union inside the loop to its value after the loop (the exit phi)."""
     t, (mixed, params, array) = attempt.t, attempt.mixed[value]
     tag, *numbers = map(attempt.after, params)
@@ -212,7 +212,7 @@ def after(attempt: LoopAttempt, value: TaggedUnion) -> TaggedUnion:
     return mixed.whole(t, tag, numbers, array)
 
 
-def match(attempt: LoopAttempt, path: Path, first: TaggedUnion, last: Value, back: State) -> None:
+def match(attempt: Attempt, path: Path, first: TaggedUnion, last: Value, back: State) -> None:
     """Which kind a value is of in the next iteration, and its numbers."""
     mixed, (tag, *params), array = attempt.mixed[first]
     parts = mixed.split(attempt, back, last)
@@ -229,7 +229,7 @@ def match(attempt: LoopAttempt, path: Path, first: TaggedUnion, last: Value, bac
         attempt.next[param] = param if parts.version is None else parts.version
 
 
-def widen(attempt: LoopAttempt, path: Path, first: Value, last: Value, back: State,
+def widen(attempt: Attempt, path: Path, first: Value, last: Value, back: State,
           why: str) -> None:
     """A variable holds values of several kinds.  What only the first iteration changes is none of
     that: that iteration is followed on its own, unless it changes only whose number it is."""
@@ -256,14 +256,14 @@ def _one_dtype(found: Sequence[Kind]) -> bool:
     return len(dtypes) == 1 and all(isinstance(kind, Scalar) for kind in found)
 
 
-def parts(attempt: LoopAttempt) -> None:
+def parts(attempt: Attempt) -> None:
     """Values that only the first iteration finds to be Python's make an iteration's paths part:
     that iteration is to be followed on its own."""
     loop_facts = attempt.loop_facts
     for path in loop_facts.early:
         loop_facts.mixed.pop(path, None)
     loop_facts.early.clear()
-    loop_facts.parting = True
+    loop_facts.parts()
     if attempt.followed:
         raise Retry
     raise TypeMismatch("parts by the kind of a variable")

@@ -33,7 +33,7 @@ from npcompile.tracing import (
 from npcompile.tracing.opcodes import on, pop, push, take
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 # ---------------------------------------------------------------------- containers
 

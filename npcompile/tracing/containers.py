@@ -32,7 +32,7 @@ from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
@@ -54,7 +54,7 @@ def append(t: Tracer, obj: HeapObject, value: Value) -> None:
     t.heap[obj] = vectors.append(t, obj, held, value) if grown else (*held, value)
     own = obj.place is not None and obj.place[-1][0] is t.frame.code.code
     if t.frame.transparent and own:
-        t.writes = writes  # nobody else sees the list: it is made anew
+        t.hides_writes(writes)  # nobody else sees the list: it is made anew
 
 
 def extend(t: Tracer, obj: HeapObject, items: tuple[Value, ...]) -> None:

@@ -19,14 +19,14 @@ from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.opcodes import on, pop, push
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 CATEGORIES = ("divide", "over", "under", "invalid")
 
 
 def _set(t: Tracer, categories: str) -> None:
     t.heap[t.errstate] = Static(categories)
-    t.builder.quiet = categories
+    t.builder.ignore(categories)
 
 
 @rule(np.errstate)

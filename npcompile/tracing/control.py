@@ -31,7 +31,7 @@ from npcompile.tracing.opcodes import handler_of
 if TYPE_CHECKING:
     from npcompile.python.iterator import Iterator
     from npcompile.tracing import joins, loops, selectors, trip_counts, unions
-    from npcompile.tracing.tracer import Progress, Reached, Tracer
+    from npcompile.tracing.services import Progress, Reached, Tracer
 else:
     defer(globals(), "npcompile.tracing", "joins", "loops", "selectors", "trip_counts", "unions")
 
@@ -43,11 +43,12 @@ NODES = 4000  #: nodes of a graph with unrolled loops
 
 def run(t: Tracer, frame: Frame, exits: Successors, allowed: set[int]) -> Successors:
     """Goes on until no exit leads to a block in ``allowed``."""
-    before, frame.allowed = frame.allowed, allowed
+    before = frame.allowed
+    frame.allows(allowed)
     try:
         return _run(t, frame, exits, allowed)
     finally:
-        frame.allowed = before
+        frame.allows(before)
 
 
 def _run(t: Tracer, frame: Frame, exits: Successors, allowed: set[int]) -> Successors:
@@ -104,15 +105,13 @@ def step(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
 def execute(t: Tracer, frame: Frame, block: int, state: State) -> Successors:
     """Executes one block."""
     frame.enters(block, state)
-    t.builder.quiet = t.ignored()
-    t.blocks += 1
-    if t.blocks > BLOCKS:
+    t.builder.ignore(t.ignored())
+    if t.count_block() > BLOCKS:
         raise t.refuse("function", TOO_LONG)
     try:
         for instruction in frame.code.blocks[block]:
             if instruction.offset in t.graph_breaks and len(t.frames) == 1:
-                frame.begins(instruction, state.stack, t.writes)
-                t.builder.line = instruction.line
+                t.begin_instruction(frame, instruction, state.stack)
                 return _graph_break(t, frame, instruction)
             exits = instruct(t, frame, instruction, state.stack)
             if exits is not None:
@@ -151,9 +150,7 @@ def _graph_break(t: Tracer, frame: Frame, instruction: Instruction) -> Successor
 
 def instruct(t: Tracer, frame: Frame, i: Instruction, stack: list[Value]) -> Successors | None:
     """Executes one instruction, which finds ``stack`` for Python."""
-    frame.begins(i, stack, t.writes)
-    t.made = len(t.created)
-    t.builder.line = i.line
+    t.begin_instruction(frame, i, stack)
     if t.undecided:
         union = unions.looked_at(t, frame, i)
         if union is not None and i.op.startswith("POP_JUMP") and not i.op.endswith("NONE"):
@@ -337,13 +334,12 @@ def enter(
     before, created = replace(frame), len(t.created)
     t.reach(arm.reached)
     with t.builder.inside(arm.region):
-        arm.exits = go(arm.exits)
-    arm.created.update(t.created[created:])
-    arm.reached = t.way()
+        exits = go(arm.exits)
+    arm.goes_on(exits, t.created[created:], t.way())
     frame.back_to(before)
     t.reach(origin)
     assert frame.instruction is not None
-    t.builder.line = frame.instruction.line
+    t.builder.at(frame.instruction.line)
 
 
 def _only(

@@ -17,7 +17,7 @@ from npcompile.python.values import Sequence, Static, Value
 from npcompile.tensors import device
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 #: NumPy's functions that make arrays of the host without any array
 _MAKERS: tuple[Any, ...] = (

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from npcompile.python.values import HeapObject
     from npcompile.tracing import escapes, item_types, texts, traced_containers, vectors
     from npcompile.tracing.polyfills import consumers
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(
         globals(), "npcompile.tracing", "escapes", "item_types", "texts", "traced_containers",

@@ -26,7 +26,7 @@ from npcompile.python.values import (
 from npcompile.tracing import carried_sizes
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def as_number(t: Tracer, value: Value) -> Node | None:
@@ -87,6 +87,10 @@ class Escape:
         self.made: dict[Any, Any] = {}
         self.heap: dict[Storage | HeapObject, Any] = {}
         self.symbols: dict[Symbol, Size] = {}
+
+    def back_to(self, made: dict[Any, Any]) -> None:
+        """Forgets what has moved out since it was such."""
+        self.made = made
 
     def value(self, value: Value, like: Value | None = None) -> Value:
         """``like`` is what the same variable holds on another path."""

@@ -16,7 +16,7 @@ from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import Scalar, contiguous
 from npcompile.guards.own_attributes import MISSING, own
 from npcompile.guards.sources import Arg, Attribute, Item, Source
-from npcompile.ops.operands import ArrayRef
+from npcompile.ops.operands import ArrayRef, Operand
 from npcompile.python import dictionary
 from npcompile.python.polyfills.containers import Model
 from npcompile.python.values import (
@@ -35,7 +35,7 @@ from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.side_effects import is_plain
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 MOST = 2 * LONGEST  # inputs of one function
 PINNED = 16  #: numbers of a list that are told by their values
@@ -44,6 +44,16 @@ FEW = 32  #: items that are looked at one by one where a loop goes through them
 #: kernel: each length is another version then, and each outcome of a comparison may be
 FEWER = 4
 _DATA = (int, float, complex, bool, str, bytes, type(None), range, list)
+
+
+def operand(t: Tracer, held: Any, source: Source) -> Operand:
+    """A list or dict, item by item, as operators take it."""
+    if type(held) is list:
+        return [t.operand(item) for item in items(t, held, source)]
+    if type(held) is not dict:
+        raise t.refuse(source.text(), f"a {type(held).__name__} is no operand")
+    mapping = dictionary.mapping(t, Static(held, source))
+    return {k: t.operand(value) for k, value in mapping.items()}
 
 
 def items(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:

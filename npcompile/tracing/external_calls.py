@@ -55,7 +55,7 @@ from npcompile.tracing.selectors import same
 
 if TYPE_CHECKING:
     from npcompile.tensors import tensor_memory
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tensors", "tensor_memory")
 
@@ -343,7 +343,7 @@ class _Call:
         guarantee = "none" if unseeded else found.guarantee
         site = CallSite(found.path, text, found.effect, guarantee, self.direct)
         node = self.t.builder.emit("host_call", self.nodes, site, Tuple(types))
-        self.t.visible += self.found.effect
+        self.t.takes_effect(self.found.effect)
         return node
 
     def _told(self, rerun: bool) -> Value:

@@ -15,7 +15,7 @@ from npcompile.python.values import Sequence, Slice, Static, Value
 from npcompile.tracing.escapes import as_number
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def of(t: Tracer, array: ArrayRef) -> Iterator:

@@ -27,7 +27,7 @@ from npcompile.tracing.heap import reached
 if TYPE_CHECKING:
     from npcompile.python import iterators
     from npcompile.tracing.polyfills import consumers
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.python", "iterators")
     defer(globals(), "npcompile.tracing.polyfills", "consumers")

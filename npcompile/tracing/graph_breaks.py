@@ -25,7 +25,7 @@ from npcompile.python.values import UNBOUND, Frame, State, Static, Successors, U
 
 if TYPE_CHECKING:
     from npcompile.tracing import iteration, selectors
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tracing", "iteration", "selectors")
 

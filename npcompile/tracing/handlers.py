@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from npcompile.python import registry
     from npcompile.tracing import attributes, iteration, loops, operator_methods
     from npcompile.tracing.polyfills import consumers
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.python", "registry")
     defer(

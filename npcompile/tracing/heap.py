@@ -25,7 +25,7 @@ from npcompile.python.values import (
 )
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 #: whether lists got memory twice, the memory that they got, and the older names of memory

@@ -19,7 +19,7 @@ from npcompile.tracing import control
 from npcompile.tracing.trip_counts import Iterations
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def edge(

@@ -24,7 +24,7 @@ from npcompile.python.values import (
 from npcompile.tracing.escapes import as_number
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 Heap = Mapping[Any, Any]
 

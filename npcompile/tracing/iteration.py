@@ -17,7 +17,7 @@ from npcompile.python.values import (
 )
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def begin(t: Tracer, value: Value) -> Iterator:

@@ -25,7 +25,7 @@ from npcompile.tracing import iteration, texts, trip_counts
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 @rule(range, prange, counts=(1, 3))

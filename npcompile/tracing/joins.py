@@ -8,7 +8,7 @@ else that one variable holds, by the path, stays apart as the options of an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,7 @@ from npcompile.tracing.heap import exclusive, reached
 from npcompile.tracing.selectors import recoded, same
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Progress, Tracer
+    from npcompile.tracing.services import Progress, Tracer
 
 OPTIONS = 5  #: of one value that depends on the path
 #: what may be computed on a path that Python does not take: it never raises, warns or leaves
@@ -73,6 +73,16 @@ class Arm:
     stand_ins: dict[Node, Node] = field(default_factory=dict)
     stored: dict[tuple[Node, Geometry, Size], Node] = field(default_factory=dict)
     counts: dict[Size, Node] = field(default_factory=dict)
+    open: bool = False  # whether its nodes stand in the region around it
+    added: dict[Any, Node] = field(default_factory=dict)
+    inside: set[Node] = field(default_factory=set)
+
+    def goes_on(
+        self, exits: Successors, made: Iterable[Storage | HeapObject | Object], way: Progress
+    ) -> None:
+        """Goes on to other exits, as far as a way has come, on which some objects were made."""
+        self.exits, self.reached = exits, way
+        self.created.update(made)
 
     def store(self, t: Tracer, version: Node, geometry: Geometry, most: Size) -> Node:
         """An array that the arm has, in one with room for more."""
@@ -87,10 +97,6 @@ class Arm:
             with t.builder.inside(self.region):
                 self.counts[size] = t.builder.size(size)
         return self.counts[size]
-    open: bool = False  # whether its nodes stand in the region around it
-    added: dict[Any, Node] = field(default_factory=dict)
-    inside: set[Node] = field(default_factory=set)
-
     def close(self, count: int) -> None:
         """Forgets what was added to it while it was open: that may refer to nodes which were
         taken back."""
@@ -148,8 +154,8 @@ def _regions(t: Tracer, frame: Frame, condition: Node, a: Arm, b: Arm) -> Succes
     mark = t.builder.mark()
     _exits(t, frame, condition, a, b, note)
     t.builder.drop(mark, {*a.region.nodes, *b.region.nodes, *pairs.values()})
-    a.region.results = [x for x, _ in pairs]
-    b.region.results = [y for _, y in pairs]
+    a.region.ends_with([x for x, _ in pairs])
+    b.region.ends_with([y for _, y in pairs])
     results = dict(zip(pairs, t.builder.if_(condition, a.region, b.region)))
     return _exits(t, frame, condition, a, b, lambda x, y: results[x, y])
 
@@ -418,7 +424,7 @@ class _Merge:
                 if self.arms[0].open:
                     raise  # with regions, they may become one
                 for escape, made in zip(self.escapes, mark):
-                    escape.made = made
+                    escape.back_to(made)
                 return None
             self.escapes[0].made[a] = self.escapes[1].made[b] = x
         return x if x is y else None

@@ -19,7 +19,7 @@ from npcompile.tracing.requests import AsHashTable, AsVector, Requests, Speciali
 
 if TYPE_CHECKING:
     from npcompile.tracing import item_types
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tracing", "item_types")
 

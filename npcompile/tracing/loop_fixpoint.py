@@ -58,12 +58,8 @@ from npcompile.tracing.selectors import same
 from npcompile.tracing.trip_counts import Iterations
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
-
-
-#: a variable (-1: of a closure cell, which comes next), or a list, dictionary or instance with an
-#: index, key or attribute; then positions in tuples
-Path = tuple[Any, ...]
+    from npcompile.tracing.loop_services import Path
+    from npcompile.tracing.services import Tracer
 
 
 def last_instruction(frame: Frame, header: int) -> Instruction:
@@ -125,19 +121,19 @@ class LoopAttempt:
         if self.loop_facts.pairs and not carried_aliases.even(self):
             raise t.refuse("loop", "swaps arrays as often as only the run knows")
         begin = self.begin()
-        t.visible += self.loop_facts.writes
-        t.scope = self.scope
+        t.takes_effect(self.loop_facts.writes)
+        t.go_inside(self.scope)
         with t.builder.inside(self.region):
             for length, size, most in self.varying.values():
                 t.builder.bind(size, length)
                 t.facts.limit(size, most)
             begun = t.facts.mark()
-            frame.regions += 1
+            frame.enters_loop()
             parted = t.parted
             ends = self.run(begin.copy())
             if self.loop_facts.early and t.parted > parted:
                 carried_unions.parts(self)
-            frame.regions -= 1
+            frame.leaves_loop()
             if self.loop_facts.pairs and len(ends.states) > 1:
                 raise t.refuse("loop", "swaps arrays and may be left early")
             back = ends.states.get(self.header)
@@ -148,14 +144,14 @@ class LoopAttempt:
             if self.moves:
                 vectors.move(self.t, self.moves, self.stays(ends))
             with t.facts.earlier(begun):
-                self.region.edge = interrupt_points.edge(
-                    t, frame, self.header, begin, self.over, self.size)
+                self.region.goes_on_at(interrupt_points.edge(
+                    t, frame, self.header, begin, self.over, self.size))
             self.versions(back)
             if self.over is not None and len(ends.states) > 1:
                 self.count()
             again = self.again(ends)
-            self.region.params = [self.index, *self.carried]
-        t.scope = self.scope.outer
+            self.region.begins_with([self.index, *self.carried])
+        t.go_inside(self.scope.outer)
         self.created.update(t.created[created:])
         self.effects(visible)
         frame.enters(self.header, self.state, self.last)
@@ -166,8 +162,9 @@ class LoopAttempt:
 
     def begin(self) -> State:
         """The state that an iteration begins with."""
-        inside = self.state.copy()
-        inside.heap = {k: v for k, v in inside.heap.items() if isinstance(k, HeapObject)}
+        state = self.state
+        inside = State(list(state.locals), list(state.stack), {
+            k: v for k, v in state.heap.items() if isinstance(k, HeapObject)})
         carried_aliases.count(self, inside)
         for slot in self.slots:
             live = slot in self.live
@@ -486,7 +483,7 @@ class LoopAttempt:
     def effects(self, visible: int) -> None:
         """Checks in a loop that writes what the caller sees must know where Python goes on."""
         if self.t.visible > visible and not visible and not self.loop_facts.writes:
-            self.loop_facts.writes = True
+            self.loop_facts.sees_write()
             if reruns(self.region):
                 raise Retry
 

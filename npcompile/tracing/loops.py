@@ -24,7 +24,7 @@ from npcompile.tracing import control, loop_fixpoint, trip_counts
 from npcompile.tracing.loop_effects import MayBeEmpty, Retry, TypeMismatch
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 SHORT = 4  #: iterations of a loop that is unrolled although it need not be
 PEELED = 3  #: iterations that are followed one by one before the rest becomes a region

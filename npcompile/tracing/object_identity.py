@@ -25,7 +25,7 @@ from npcompile.python.values import python_class
 from npcompile.runtime.unsafe.object_memory import ExternalItem
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 #: kinds of nodes, beside operators, that give a new object at each time
 _NEW = frozenset({"read", "reduce", "extern", "size"})

@@ -32,7 +32,7 @@ from npcompile.python.values import HeapObject, Object, Sequence, Slice, Static,
 from npcompile.tracing.predicted_results import Shape, contents, fresh_strides
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 #: kinds of calls of which a process keeps the results' kinds
 MOST = 1024

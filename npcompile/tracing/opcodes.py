@@ -14,7 +14,7 @@ from npcompile.frontend.bytecode import VERSION, Instruction
 from npcompile.python.values import Frame, Successors, Value
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 Handler = Callable[["Tracer", Frame, Instruction], Successors | None]
 HANDLERS: dict[str, Handler] = {}

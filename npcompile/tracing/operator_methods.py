@@ -24,7 +24,7 @@ from npcompile.python.values import (
 
 if TYPE_CHECKING:
     from npcompile.tracing import attributes, traced_containers
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tracing", "attributes", "traced_containers")
 

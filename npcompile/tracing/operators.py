@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         vectors,
     )
     from npcompile.tracing.polyfills import consumers
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.core", "warned")
     defer(globals(), "npcompile.guards", "kinds")

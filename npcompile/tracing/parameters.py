@@ -11,7 +11,7 @@ from npcompile.guards.sources import Arg, defaults
 from npcompile.python.values import UNBOUND, Frame, Sequence, State, Static, Value
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def begin(tracer: Tracer, function: FunctionType, bound: dict[str, object]) -> Frame:

@@ -44,7 +44,7 @@ from npcompile.python.values import (
 )
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 #: elements of an array that a function is tried out on; some take time for each, or worse
 LARGEST = 1 << 20

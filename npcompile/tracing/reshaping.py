@@ -10,7 +10,7 @@ from npcompile.python.values import Value
 from npcompile.tracing.heap import outside, reached
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def assign(t: Tracer, array: ArrayRef, shape: Value) -> None:

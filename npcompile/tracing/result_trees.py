@@ -58,7 +58,7 @@ if TYPE_CHECKING:
         selectors,
         vectors,
     )
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tensors", "tensor_memory")
     defer(globals(), "npcompile.python",

@@ -21,7 +21,7 @@ from npcompile.tracing import graph_breaks as breaks
 from npcompile.tracing import parameters
 from npcompile.tracing.graph_breaks import GraphBreaks, ResumePoint
 from npcompile.tracing.requests import Requests
-from npcompile.tracing.tracer import Tracer
+from npcompile.tracing.tracer import FunctionTracer
 
 if TYPE_CHECKING:
     from npcompile.tracing import external
@@ -111,7 +111,7 @@ def _attempt(
     graph_breaks: GraphBreaks, requests: Requests,
 ) -> tuple[Found, Requests]:
     """Traces once; the outcome, and the requests that it makes."""
-    tracer = Tracer(config, graph_breaks, requests)
+    tracer = FunctionTracer(config, graph_breaks, requests)
     try:
         found = _located(tracer, function, bound, start)
         tracer.inputs.settle(found.graph)
@@ -129,7 +129,8 @@ def _attempt(
 
 
 def _located(
-    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: ResumePoint | None
+    tracer: FunctionTracer, function: FunctionType, bound: dict[str, object],
+    start: ResumePoint | None,
 ) -> Trace:
     """Traces once; refusals say where."""
     code = function.__code__
@@ -152,7 +153,8 @@ def _located(
 
 
 def _trace(
-    tracer: Tracer, function: FunctionType, bound: dict[str, object], start: ResumePoint | None
+    tracer: FunctionTracer, function: FunctionType, bound: dict[str, object],
+    start: ResumePoint | None,
 ) -> Trace:
     if start is None:
         frame = parameters.begin(tracer, function, bound)
@@ -161,7 +163,7 @@ def _trace(
     returned = tracer.enter(frame)
     tracer.frames.append(frame)
     result: Tree = tracer.effects.result(tracer.trees.result(returned))
-    tracer.facts.suppose = None
+    tracer.facts.check_suppositions(None)
     tracer.facts.undo((0, 0))
     finals = {
         storage.param: version

@@ -12,7 +12,7 @@ from npcompile.python.values import Static, TaggedUnion, Value
 from npcompile.tracing.inputs import pinned
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def selects(t: Tracer, selector: Node, target: int) -> Node:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from npcompile.guards import own_attributes
     from npcompile.python import dictionary, iterators
     from npcompile.tracing import loop_effects, vectors
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.guards", "own_attributes")
     defer(globals(), "npcompile.python", "dictionary", "iterators")

@@ -25,7 +25,7 @@ from npcompile.tracing.builtin_functions import FUNCTIONS
 from npcompile.tracing.opcodes import on, push, take
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 @on("LOAD_SUPER_ATTR")

@@ -24,7 +24,7 @@ from npcompile.tracing import external_calls, predicted_results
 if TYPE_CHECKING:
     from npcompile.tensors import called_in_place, tensor_memory
     from npcompile.tensors.table import Function
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tensors", "called_in_place", "tensor_memory")
 

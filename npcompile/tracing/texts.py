@@ -31,7 +31,7 @@ from npcompile.tracing.escapes import as_number
 from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 MOST = 64  #: characters of a constant that what only the run knows is looked up in
 

@@ -26,7 +26,7 @@ from npcompile.tracing.polyfills import consumers
 from npcompile.tracing.requests import AsHashTable, AsVector, Place
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def inside(t: Tracer) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from types import CellType, FunctionType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from npcompile.core import sizes
 from npcompile.core.config import Config
@@ -27,7 +27,7 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import PY_INT, Array, Calling
 from npcompile.guards.class_hooks import SHOWN, ask, own
-from npcompile.guards.sources import Attribute, Closure, Source
+from npcompile.guards.sources import Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
@@ -64,8 +64,8 @@ from npcompile.tracing.side_effects import SideEffects
 
 if TYPE_CHECKING:
     from npcompile.guards import kinds
-    from npcompile.python import characters, dictionary, iterators
-    from npcompile.python.iterator import Iterator
+    from npcompile.python import characters, iterators
+    from npcompile.python.iterator import Iterator as Position
     from npcompile.tracing import (
         attributes,
         calls,
@@ -77,9 +77,10 @@ if TYPE_CHECKING:
         vectors,
     )
     from npcompile.tracing.dict_lookups import KeyLookups
+    from npcompile.tracing.services import Made, Progress, Reached
 else:
     defer(globals(), "npcompile.guards", "kinds")
-    defer(globals(), "npcompile.python", "characters", "dictionary", "iterators")
+    defer(globals(), "npcompile.python", "characters", "iterators")
     defer(
         globals(), "npcompile.tracing", "attributes", "calls", "external", "generators",
         "iteration",
@@ -89,15 +90,12 @@ else:
 HANDLED = handlers  #: fill the table of opcodes, beside rare ones that are imported when they occur
 DEEPEST = 40  #: inlined calls within one another
 RECURSIONS = 256  #: and those of functions by themselves, in all
-_Made = TypeVar("_Made", Storage, HeapObject, Object)
-#: how far the way has come, iterators that were run, the loop around
-Reached = tuple["Progress", "set[object]", "Scope | None"]
-#: counts of writes, the memory that lists have got
-Progress = tuple[int, int, "frozenset[Storage]"]
 
 
-class Tracer:
-    """Traces one function; operators know it as their :class:`~npcompile.ops.operands.Context`."""
+class FunctionTracer:
+    """Traces one function; operators know it as their :class:`~npcompile.ops.operands.Context`,
+    Python's types as :class:`~npcompile.python.protocol.Tracing`, and the modules of this room as
+    :class:`~npcompile.tracing.services.Tracer`."""
 
     def __init__(
         self, config: Config, graph_breaks: GraphBreaks, requests: Requests
@@ -107,8 +105,7 @@ class Tracer:
         self.graph_breaks = graph_breaks  # where Python executes what can't be followed
         self.places: dict[int, tuple[int, Instruction]] = {}  # of graph breaks, by target
         self.builder = Builder(Facts())
-        self.facts.suppose = self.builder.suppose
-        self.builder.resume = self.resume
+        self.builder.connect(self.resume)
         self.root = self.builder.region
         self.trees = result_trees.Trees(self)
         self.requests = ListRequests(requests, self)
@@ -145,6 +142,49 @@ class Tracer:
         self.lengths: dict[Node, sizes.Size] = {}  # of lists that a loop made
         self.learned: dict[tuple[Code, int], LoopFacts] = {}  # of loops, by their header
         self.names: dict[Node, str] = {}  # variables that held nodes first
+
+    # ------------------------------------------------------------------ where the tracer stands
+
+    def begin_instruction(self, frame: Frame, i: Instruction, stack: list[Value]) -> None:
+        """Begins an instruction, which finds ``stack`` for Python."""
+        frame.begins(i, stack, self.writes)
+        self.made = len(self.created)
+        self.builder.at(i.line)
+
+    def count_block(self) -> int:
+        """Counts a block that is executed; returns how many were."""
+        self.blocks += 1
+        return self.blocks
+
+    def count_fork(self) -> int:
+        """Counts an instruction that is traced once for each option; returns how many were."""
+        self.forks += 1
+        return self.forks
+
+    def parts(self) -> None:
+        """Counts an instruction that does not do the same for each option."""
+        self.parted += 1
+
+    @contextmanager
+    def one_for_all(self) -> Iterator[None]:
+        """Executes an instruction for several options as one."""
+        self.trying += 1
+        try:
+            yield
+        finally:
+            self.trying -= 1
+
+    def go_inside(self, scope: Scope | None) -> None:
+        """Goes to the body of a loop, or back to the loop around it."""
+        self.scope = scope
+
+    def takes_effect(self, count: int = 1) -> None:
+        """Counts effects that the caller can see."""
+        self.visible += count
+
+    def hides_writes(self, since: int) -> None:
+        """Takes back the count of writes that nobody else sees."""
+        self.writes = since
 
     # ------------------------------------------------------------------ what operators ask
 
@@ -293,7 +333,7 @@ class Tracer:
                 ask(self, held, described(value))
                 if source is None or pinned(held):
                     return held
-                return self._outside(held, source)
+                return external.operand(self, held, source)
             case Sequence(items, kind) if not characters.is_text(value) and own(kind) <= SHOWN:
                 return assembled(kind, map(self.operand, items))
             case HeapObject():
@@ -312,15 +352,6 @@ class Tracer:
                 return made if self.facts.less(0, made.shape[0]) else []  # of float64
         wanted = "is no array or number, and a function of arrays gets it"
         raise self.refuse(described(value), wanted)
-
-    def _outside(self, held: Any, source: Source) -> Operand:
-        """A list or dict from outside, item by item."""
-        if type(held) is list:
-            return [self.operand(item) for item in self.items_outside(held, source)]
-        if type(held) is not dict:
-            raise self.refuse(source.text(), f"a {type(held).__name__} is no operand")
-        items = dictionary.mapping(self, Static(held, source))
-        return {k: self.operand(value) for k, value in items.items()}
 
     def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
         """The items of a list from outside."""
@@ -406,7 +437,7 @@ class Tracer:
         self.homes[made] = self.scope
         return made
 
-    def register(self, made: _Made) -> _Made:
+    def register(self, made: Made) -> Made:
         """Notes that the program made a cell, box or object here."""
         self.created.append(made)
         self.homes[made] = self.scope
@@ -546,7 +577,7 @@ class Tracer:
         """All items of something."""
         return iteration.items(self, value)
 
-    def begin(self, value: Value) -> Iterator:
+    def begin(self, value: Value) -> Position:
         """``iter(value)``, whose items are taken from now on."""
         return iteration.begin(self, value)
 
@@ -621,13 +652,12 @@ class Tracer:
             if self.requests.given.in_place or self.requests.given.arrays:
                 external.begin(self)
             self.effects.expect()
-        made, before = len(self.created), dict(frame.state.heap)
-        frame.before = before
+        made, before = len(self.created), frame.notes_heap()
         if code.code.co_flags & GENERATORS:
             if len(self.frames) == 1:
                 raise self.refuse(code.code.co_name, "is a generator function, or asynchronous")
             self.generators.begin(frame)
-            frame.yields, frame.transparent = self.allocate(list, ()), True
+            frame.collects(self.allocate(list, ()))
         try:
             exits = control.run(self, frame, Successors({code.entry: frame.state}), set(code.order))
         finally:
@@ -637,9 +667,9 @@ class Tracer:
         if not exits.states:
             raise Unreachable
         end = exits.states[RETURN]
-        self.frame.state.heap = end.heap
-        self.builder.line = line
-        frame.state = end
+        self.frame.state.holds(end.heap)
+        self.builder.at(line)
+        frame.goes_on(end)
         if frame.yields is not None:
             token = self.generators.end(frame, made, before)
             if isinstance(end.heap[frame.yields], Vector):
@@ -665,7 +695,3 @@ class Tracer:
             return self.inputs.lift(storage.value.cell_contents, storage.source)
         except ValueError:  # an empty cell
             return UNBOUND
-
-    def attribute_of(self, held: Any, source: Source, name: str) -> Value:
-        """An attribute of an object from outside."""
-        return self.inputs.lift(getattr(held, name), Attribute(source, name))

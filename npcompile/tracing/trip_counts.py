@@ -22,7 +22,7 @@ from npcompile.python.values import Fetched, HeapObject, Value, Vector
 from npcompile.tracing.escapes import as_number
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 Bounds = tuple[Size, Size, Size]
 

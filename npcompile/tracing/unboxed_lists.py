@@ -40,7 +40,7 @@ from npcompile.runtime.unsafe import object_memory
 from npcompile.tracing.polyfills import consumers
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 Path = tuple[Value, ...] | None  # a list from outside, and the indices that lead to another one
 WIDEST = 8  #: items of a tuple in a list

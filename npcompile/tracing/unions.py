@@ -36,7 +36,7 @@ from npcompile.tracing.joins import Arm
 from npcompile.tracing.loop_effects import TypeMismatch
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 FORKS = 500  #: instructions that are traced once for each option
@@ -153,8 +153,7 @@ def _narrowed(state: State, union: TaggedUnion, to: Value, depth: int) -> State:
 def fork(t: Tracer, frame: Frame, i: Instruction, union: TaggedUnion) -> Successors | None:
     """Executes an instruction for the first option of a value that it looks at, and for the
     others; what a handler returns."""
-    t.forks += 1
-    if t.forks > FORKS:
+    if t.count_fork() > FORKS:
         raise t.refuse("if", "depends on data, and what follows differs from path to path")
     first, *others = union.options
     everywhere = i.op in _BINDS or i.jumps or "LOAD_FAST" in i.op
@@ -212,31 +211,29 @@ def _alike(t: Tracer, frame: Frame, i: Instruction, states: list[State]) -> bool
         arm.created.update(t.created[created:])
         return arm
 
-    t.trying += 1
-    try:
-        one, nodes = run(states[0]), len(builder.region.nodes)
-        if again is None:
-            effects = [n for n in builder.region.nodes[first:] if n.op in IMPURE]
-            builder.expected = [n for n in reversed(effects) if n.op != "check"]
-        else:
-            builder.expected = again
-        other = run(states[1])
-        if len(builder.region.nodes) != nodes or (again is None and builder.expected):
-            raise Diverged
-        frame.goes_on(joins.same_states(t, frame, one, other))
-    except (Diverged, Refused, Unreachable):
-        builder.expected = expected
-        before.restore()
-        del t.created[made:]
-        if t.trying > 1:
-            raise Diverged from None
-        return False
-    except TypeMismatch:  # a loop around begins anew
-        builder.expected = expected
-        raise
-    finally:
-        t.trying -= 1
-    builder.expected = None if expected is None else builder.expected
+    with t.one_for_all():
+        try:
+            one, nodes = run(states[0]), len(builder.region.nodes)
+            if again is None:
+                effects = [n for n in builder.region.nodes[first:] if n.op in IMPURE]
+                builder.expect([n for n in reversed(effects) if n.op != "check"])
+            else:
+                builder.expect(again)
+            other = run(states[1])
+            if len(builder.region.nodes) != nodes or (again is None and builder.expected):
+                raise Diverged
+            frame.goes_on(joins.same_states(t, frame, one, other))
+        except (Diverged, Refused, Unreachable):
+            builder.expect(expected)
+            before.restore()
+            del t.created[made:]
+            if t.trying > 1:
+                raise Diverged from None
+            return False
+        except TypeMismatch:  # a loop around begins anew
+            builder.expect(expected)
+            raise
+    builder.expect(None if expected is None else builder.expected)
     frame.begins(i, stack, frame.writes)
     return True
 
@@ -246,7 +243,7 @@ def _arms(
     certain: Callable[[int], State],
 ) -> Successors | None:
     """Executes an instruction for both options, each in a region of its own."""
-    t.parted += 1
+    t.parts()
     origin, before = t.way(), t.mark()
     arms = [Arm(NEXT, state, Successors({NEXT: state.copy()}), origin) for state in states]
     for k, arm in enumerate(arms):

@@ -67,7 +67,7 @@ from npcompile.tracing.polyfills import consumers
 from npcompile.tracing.requests import AsVector
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 CAPACITY = 2**23  #: items of a list that grows
 

@@ -9,7 +9,7 @@ from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.registry import TYPES, view
 from npcompile.python.values import Static
 from npcompile.tracing import type_classes
-from npcompile.tracing.tracer import Tracer
+from npcompile.tracing.tracer import FunctionTracer
 
 MOST = 30  #: services of tracing that a type may use
 
@@ -20,7 +20,7 @@ def members(protocol: type) -> set[str]:
 
 def test_the_protocol_is_small():
     assert 0 < len(members(Tracing)) <= MOST
-    assert all(hasattr(Tracer, name) for name in members(Tracing) - {
+    assert all(hasattr(FunctionTracer, name) for name in members(Tracing) - {
         "builder", "inputs", "effects", "generators", "texts"})  # attributes of instances
 
 

@@ -24,7 +24,7 @@ from npcompile.core import surroundings
 from npcompile.core.records import replace
 from npcompile.core.surroundings import Unusable
 from npcompile.demo import selftest
-from npcompile.frontend import bytecode
+from npcompile.frontend import opcode_numbers
 from npcompile.runtime.cache import disk
 from npcompile.runtime.entry import self_check
 from npcompile.runtime.unsafe import layout
@@ -120,7 +120,7 @@ def test_other_systems_are_tried_where_that_is_wanted(monkeypatch: pytest.Monkey
 
 
 def test_opcodes_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "check_opcodes", bytecode.check_opcodes.__wrapped__)
+    monkeypatch.setattr(dispatch, "check_opcodes", opcode_numbers.check_opcodes.__wrapped__)
     monkeypatch.setitem(opcode.opmap, "RESUME", 250)
     check_python("has opcodes of its own")
 

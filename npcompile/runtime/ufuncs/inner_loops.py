@@ -43,7 +43,7 @@ def graph_of(op: Op, dtypes: tuple[np.dtype, ...]) -> tuple[Graph, Symbol]:
         b.emit("param", (), Param(k, f"x{k}"), contiguous(dtype, (length,)))
         for k, dtype in enumerate(dtypes)
     ]
-    b.region.params = [*operands, out]
+    b.region.begins_with([*operands, out])
     value = b.map(op.name, operands, dtypes[-1])
     final = b.write(out, value, Geometry(0, (length,), (1,)))
     graph = Graph(op.name, b.region, StaticObject(None), b.facts, {len(operands): final}, b.bound)

@@ -23,15 +23,15 @@ from weakref import ref
 from npcompile.core.aside import load
 from npcompile.core.config import Config, Deterministic
 from npcompile.core.errors import Refusal, Refused
+from npcompile.core.paths import defer
 from npcompile.core.reported import reported
 from npcompile.core.sections import section
 from npcompile.core.surroundings import Postponed, Unusable, why
 from npcompile.core.unseen import unseen
-from npcompile.frontend.bytecode import check_opcodes
+from npcompile.frontend.opcode_numbers import check_opcodes
 from npcompile.runtime.entry import leaf_matching
 from npcompile.runtime.entry.executables import MISS, STALE, Executable, Left
 from npcompile.runtime.unsafe.layout import proven, supported, unsupported
-from npcompile.runtime.versions.exits import Exits
 from npcompile.runtime.versions.fallbacks import Fallbacks, complain
 from npcompile.runtime.versions.native import Probe
 from npcompile.runtime.versions.policy import LITTLE, Bucket, Policy
@@ -42,7 +42,11 @@ from npcompile.runtime.versions.version_list import Versions
 
 if TYPE_CHECKING:
     from npcompile.guards.sources import Trace
+    from npcompile.runtime.versions import exits
+    from npcompile.runtime.versions.exits import Exits
     from npcompile.runtime.versions.regions import Continuations
+else:
+    defer(globals(), "npcompile.runtime.versions", "exits")
 
 Args = tuple[Any, ...]
 Named = dict[str, Any]
@@ -61,17 +65,31 @@ class Dispatcher:
     bucket
         What compiling takes, if this is a part of a function (None: a new one).
     leave
-        Makes what resumes calls.
+        The class that resumes calls, if it is not the usual one.
     """
 
     def __init__(
-        self, served: Served, bucket: Bucket | None = None, leave: type[Exits] = Exits
+        self, served: Served, bucket: Bucket | None = None, leave: type[Exits] | None = None
     ) -> None:
         self.served, self.table = served, Versions(served)
         self.policy, self.left = Policy(served, bucket or Bucket()), Fallbacks(served)
-        self.exits = leave(served, self.table, self.policy, self.left)
+        self._leave = leave
+        self._exits: list[Exits] = []
         self.ran = 0.0  # the price of the last call, if this is a part of a function
         self._heirs = _heirs(served.function, served.config)
+
+    @property
+    def exits(self) -> Exits:
+        """The object that resumes calls; it is made for the first call that leaves its code."""
+        if not self._exits:  # if two threads make one each, the first one counts
+            make = self._leave or exits.Exits
+            self._exits.append(make(self.served, self.table, self.policy, self.left))
+        return self._exits[0]
+
+    @property
+    def _broken_off(self) -> tuple[int, float]:
+        """How many graph breaks there were, and the seconds outside of machine code."""
+        return self.exits.graph_breaks if self._exits else (0, 0.0)
 
     # ------------------------------------------------------------------ calls
 
@@ -209,7 +227,7 @@ class Dispatcher:
         kwargs: Named,
     ) -> Any:
         """One call of a version that may be slower than Python."""
-        python, (broken_off, outside) = trial.in_python(), self.exits.graph_breaks
+        python, (broken_off, outside) = trial.in_python(), self._broken_off
         lost, taker = trial.lost, self.left.taker() if trial.lost else None
         ran, begun = thread_time(), perf_counter()
         try:
@@ -228,7 +246,7 @@ class Dispatcher:
             elif not python:
                 alone = version.direct and version.seconds and not version.trace.graph_breaks
                 seconds = version.seconds - AROUND if alone else seconds + BEFORE
-            graph_breaks, rest = self.exits.graph_breaks
+            graph_breaks, rest = self._broken_off
             trial.note(python, seconds, busy, graph_breaks - broken_off, rest - outside)
             if python and not lost:
                 self.left.note(COMPARED)
@@ -253,7 +271,7 @@ class Dispatcher:
 
     def exact(self) -> bool:
         """Whether every version so far must agree with NumPy bit for bit."""
-        return self.table.exact and self.exits.exact
+        return self.table.exact and all(left.exact for left in self._exits)
 
     # ------------------------------------------------------------------ compiling
 
@@ -349,7 +367,8 @@ class Dispatcher:
     def clear(self) -> None:
         """Forgets all versions and refusals."""
         with self.lock:
-            self.exits.clear()
+            for left in self._exits:
+                left.clear()
             self.table.clear()
             self.policy.clear()
             self.left.clear()
@@ -382,13 +401,15 @@ class Dispatcher:
         self.table.release()
         self.served.release()
         self.left.forget()
-        self.exits.release()
+        for left in self._exits:
+            left.release()
 
     def adopt(self, function: FunctionType, on_change: Callable[[], None]) -> None:
         """Serves another function of the same code."""
         self.served.take(function, on_change)
         self.table.adopt()
-        self.exits.adopt()
+        for left in self._exits:
+            left.adopt()
 
     # ------------------------------------------------------------------ for who looks at it
 
@@ -415,7 +436,7 @@ class Dispatcher:
     @property
     def regions(self) -> Continuations | None:
         """The continuations, which are compiled for the places after graph breaks."""
-        return self.exits.regions
+        return self.exits.regions if self._exits else None
 
     @property
     def fallbacks(self) -> Counter[str]:

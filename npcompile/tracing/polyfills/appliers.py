@@ -35,7 +35,7 @@ from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.polyfills.consumers import follow
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 # ---------------------------------------------------------------------- in Python

@@ -16,7 +16,7 @@ from npcompile.guards.sources import Global
 from npcompile.python.values import Function, Static, Value
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 #: owns the globals of these functions, which nobody changes

@@ -15,7 +15,7 @@ from npcompile.tracing.builtin_functions import Args, Keywords, Rule, rule
 from npcompile.tracing.polyfills.consumers import follow
 
 if TYPE_CHECKING:
-    from npcompile.tracing.tracer import Tracer
+    from npcompile.tracing.services import Tracer
 
 
 def _rise(heap: list[Any], first: int, at: int) -> None:
