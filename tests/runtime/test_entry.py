@@ -380,11 +380,23 @@ def test_containers() -> None:
 def test_tuples_need_no_builder() -> None:
     inner = ItemsResult(tuple, (ParamResult(0),), ident=2)
     assert result_building.builder(ItemsResult(tuple, (inner, ParamResult(0)), ident=1)) is None
-    twice = ItemsResult(tuple, (inner, inner), ident=1)
-    assert result_building.builder(twice) is not None
-    x = np.ones(2)
-    got = echo(array_leaf("x"), result=twice)(x)
-    assert got[0] is got[1] and got[0][0] is x
+    for kind in (tuple, list):
+        twice = ItemsResult(kind, (inner, StaticResult("a"), inner, StaticResult("b")), ident=1)
+        assert result_building.builder(twice) is None
+        x = np.ones(2)
+        got = echo(array_leaf("x"), result=twice)(x)
+        assert type(got) is kind and got[0] is got[2] and got[0][0] is x
+        assert got[1::2] == kind("ab")
+    named = ItemsResult(dict, (inner,), keys=("a",))
+    assert result_building.builder(ItemsResult(list, (named,), ident=1)) is not None
+
+
+def test_constants_after_a_container_that_is_there_twice() -> None:
+    inner = ItemsResult(list, (StaticResult("in"), ItemsResult(tuple, (StaticResult("deep"),))),
+                        ident=3)
+    result = ItemsResult(list, (inner, inner, StaticResult("out")))
+    got = echo(array_leaf("x"), result=result)(np.ones(2))
+    assert got == [["in", ("deep",)]] * 2 + ["out"] and got[0] is got[1]
 
 
 @pytest.mark.parametrize("which", [0, 1, 2])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from npcompile.backends.cpu.llvm.frame import FrameLayout
 from npcompile.backends.cpu.loader.symbols import descr
+from npcompile.core.paths import defer
 from npcompile.core.sizes import Symbol, largest
 from npcompile.program.ir import (
     Buffer,
@@ -21,9 +24,14 @@ from npcompile.program.ir import (
 )
 from npcompile.runtime.entry.function_writer import Writer
 from npcompile.runtime.entry.guard_code import WRITEABLE, SizeEvaluator
-from npcompile.runtime.entry.result_building import leaves, maker, native
+from npcompile.runtime.entry.result_building import constants, leaves, maker, native
 from npcompile.runtime.entry.state import BUILD, Signature
 from npcompile.runtime.unsafe.layout import Layout
+
+if TYPE_CHECKING:
+    from npcompile.runtime.entry import list_code
+else:
+    defer(globals(), "npcompile.runtime.entry", "list_code")
 
 #: buffers whose object the frame holds a reference to
 HOLDING = frozenset({"result", "owned", "object"})
@@ -56,6 +64,8 @@ class Boxing:
         self._moved: set[Buffer] = set()
         self._views: dict[int, str] = {}
         self._single: dict[int, str] = {}
+        self._containers: dict[int, str] = {}
+        self._lists: list_code.ListCode | None = None
         self._numbers: dict[int, str] = {}
         self._results = list(leaves(program.result))
 
@@ -70,9 +80,9 @@ class Boxing:
         if not isinstance(result, ItemsResult):
             return self._leaf(result)
         if native(result):
-            return self._made(result) if maker(result) else self._tuple(result.items, single=True)
+            return self._made(result) if maker(result) else self._container(result, "%root")
         w = self.writer
-        flat = self._tuple(tuple(self._results))
+        flat = self._container(ItemsResult(tuple, tuple(self._results)), "%root")
         build = w.load("ptr", w.data("npc.state"), 8 * BUILD)
         args = (("ptr", "%root"), ("i64", 1), ("ptr", "null"))
         made = self._checked(w.call("ptr", "PyObject_Vectorcall", ("ptr", build), *args))
@@ -133,26 +143,49 @@ class Boxing:
             self._single[result.ident] = made
         return made
 
-    def _tuple(
-        self, items: tuple[Result, ...], parent: str = "", at: int = 0, single: bool = False
-    ) -> str:
-        """A tuple, owned at once by its parent; the outermost is what failure releases.
-        ``single``: what functions make of leaves is made."""
+    def _container(self, result: ItemsResult, parent: str, at: int = 0) -> str:
+        """A tuple or list, owned at once by its parent; the outermost is what failure releases."""
         w = self.writer
-        made = self._checked(w.call("ptr", "PyTuple_New", ("i64", len(items))))
-        if parent:
+        if result.ident in self._containers:
+            made = self._new_reference(self._containers[result.ident])
             w.store("ptr", made, parent, at)
-        else:
-            w.store("ptr", made, "%root")
-        for k, item in enumerate(items):
-            place = self.layout.tuple_items + 8 * k
-            if single and isinstance(item, ItemsResult) and maker(item):
-                w.store("ptr", self._made(item), made, place)
-            elif isinstance(item, ItemsResult):
-                self._tuple(item.items, made, place, single)
+            self._constants += len(constants(result))
+            return made
+        plain = result.kind in (tuple, list)
+        name = "PyTuple_New" if result.kind is tuple else "PyList_New"
+        size = ("i64", len(result.items))
+        made = self._checked(w.call("ptr", name, size) if plain else self._columns(result))
+        w.store("ptr", made, parent, at)
+        if result.ident:
+            self._containers[result.ident] = made
+        held, first = made, self.layout.tuple_items
+        if result.kind is list and result.items:
+            held, first = w.load("ptr", made, self.layout.list_items), 0
+        for k, item in enumerate(result.items if plain else ()):
+            if not isinstance(item, ItemsResult):
+                w.store("ptr", self._leaf(item), held, first + 8 * k)
+            elif maker(item):
+                w.store("ptr", self._made(item), held, first + 8 * k)
             else:
-                w.store("ptr", self._leaf(item), made, place)
+                self._container(item, held, first + 8 * k)
         return made
+
+    def _columns(self, result: ItemsResult) -> str:
+        """A new list of columns; NULL where memory has run out."""
+        if self._lists is None:
+            self._lists = list_code.ListCode(self.layout)
+        w, (item,) = self.writer, result.keys
+        buffers = [leaf.buffer for leaf in result.items if isinstance(leaf, BufferResult)]
+        count = self._sizes.emit(buffers[0].shape[0])
+        columns = [("ptr", w.load("ptr", "%frame", 8 * self.frame.data(b))) for b in buffers]
+        lengths = [("i64", self._sizes.emit(size)) for b in buffers for size in b.shape[1:]]
+        args = ", ".join(f"{kind} {value}" for kind, value in (("i64", count), *columns, *lengths))
+        return w.let(f"call ptr @{self._lists.function(item)}({args})")
+
+    @property
+    def functions(self) -> list[str]:
+        """The texts of functions that the code calls."""
+        return [] if self._lists is None else self._lists.texts
 
     def _object(self, buffer: Buffer) -> str:
         return self.writer.load("ptr", "%frame", 8 * self.frame.object(buffer))

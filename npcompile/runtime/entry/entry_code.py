@@ -213,7 +213,7 @@ class _Entry:
         room = [f"  {line}" for line in (frame, *_ROOM, *lent, *saved, *self.boxing.room)]
         # optnone: half the time to compile, and an entry's own time is all loads and branches
         head = f"define ptr @entry{_ARGUMENTS} nounwind optnone noinline {{\nstart:"
-        outside = [*w.outside.values(), *([_DROP] if self.reads else [])]
+        outside = [*w.outside.values(), *([_DROP] if self.reads else []), *self.boxing.functions]
         return "\n".join([*outside, *CONSTANTS, head, *room, *w.lines, "}", METADATA])
 
     def _state(self, slot: int) -> str:

@@ -27,9 +27,9 @@ from npcompile.program.ir import (
     ViewResult,
 )
 from npcompile.runtime.entry import interrupts
+from npcompile.runtime.entry.assembly import assemble
 from npcompile.runtime.entry.executables import FLAGS, OVERLAP, STALE, UNDONE, Left
 from npcompile.runtime.entry.helpers import flag_names
-from npcompile.runtime.entry.result_building import assemble
 from npcompile.runtime.unsafe import numpy_memory, raw_memory
 
 _WRITEABLE = 0x400

@@ -45,6 +45,7 @@ class Layout:
     scalar_value: int  #: NumPy scalars of every numeric dtype
     tuple_items: int
     tuple_size: int
+    list_items: int  #: pointer to its items
     cell_contents: int
     func_code: int
     func_defaults: int
@@ -155,6 +156,7 @@ def _probe() -> Layout:
         strides=strides,
         tuple_items=_tuple_items(),
         tuple_size=_find((thing, _word(len(thing))) for thing in ((1,) * 7, (1,) * 29)),
+        list_items=_list_items(),
         dict_version=_dict_version(),
         type_version=_type_version(),
         dict_keys=_dict_keys(),
@@ -224,6 +226,18 @@ def _tuple_items() -> int:
     if offset < 0 or offset % 8:
         raise UnknownLayout("tuple")
     return offset
+
+
+def _list_items() -> int:
+    """The only address in a list at which its items are."""
+    items = [object() for _ in range(3)]
+    words = [(8 * k, w) for k, w in enumerate(memoryview(_bytes(items)).cast("Q"))]
+    expected = b"".join(map(_pointer, items))
+    found = [k for k, w in words if w > 64 and w != id(list) and w % 8 == 0
+             and ctypes.string_at(w, len(expected)) == expected]
+    if len(found) != 1:
+        raise UnknownLayout("list")
+    return found[0]
 
 
 class _Sample:

@@ -19,10 +19,12 @@ from npcompile.backends.cpu.llvm.scalar import Parts, register
 from npcompile.backends.cpu.llvm.sizes import Slots
 from npcompile.backends.cpu.llvm.text import COUNT, LLVMFunction, Value, literal
 from npcompile.core.sizes import Atom, Size, Symbol, bound, symbols
+from npcompile.graph.ir import Columns
 from npcompile.program.ir import (
     Alloc,
     Bind,
     Buffer,
+    BufferResult,
     Call,
     Edge,
     For,
@@ -176,10 +178,15 @@ def numbers(result: Result) -> Iterator[Buffer]:
 
 
 def names(result: Result) -> Iterator[Symbol]:
-    """The symbols in the sizes of a result's views."""
+    """The symbols in the sizes of a result's views and lists."""
     if isinstance(result, ViewResult):
         for size in result.sizes:
             yield from symbols(size)
+    elif isinstance(result, ItemsResult) and result.kind is Columns:
+        for column in result.items:
+            if isinstance(column, BufferResult):
+                for size in column.buffer.shape:
+                    yield from symbols(size)
     elif isinstance(result, ItemsResult):
         for item in result.items:
             yield from names(item)
