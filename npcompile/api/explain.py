@@ -13,7 +13,7 @@ from npcompile.core.lines import in_words
 from npcompile.core.sizes import Size, Symbol, Unhinted, hint, symbols
 from npcompile.fft.plans import plan
 from npcompile.frontend.statements import statement_at
-from npcompile.graph.routines import transform_spec
+from npcompile.graph.routines import ROUTINES, transform_spec
 from npcompile.guards.descriptions import conditions, readable
 from npcompile.ops import foreign
 from npcompile.program.ir import (
@@ -188,7 +188,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
         host_calls=[_host_call(s, here) for s in statements if isinstance(s, Call)],
         routines=[
             _routine(s, here) for s in statements if isinstance(s, RoutineCall) and s.outputs
-            and s.routine.routine != "transform_entry"
+            and not ROUTINES[s.routine.routine].prepares
         ],
         times=executable.times,
         **_past(dispatcher),

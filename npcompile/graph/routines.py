@@ -26,7 +26,8 @@ class Routine:
     after those of batches, which all have in common: ``"nn,nm->nm"``; a capital is the smaller of
     two.  Such a routine gives one more result: a bool, whether it went well everywhere.  It may
     not, if only for lack of memory.  ``portable``: its bits depend on nothing but its operands.
-    ``inside``: iterations of a parallel loop may call it.
+    ``inside``: iterations of a parallel loop may call it.  ``prepares``: it makes what other
+    routines need, and nothing that a user's statement asks for.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Routine:
     core: str = ""
     portable: bool = False
     inside: bool = False
+    prepares: bool = False
 
 
 @record
@@ -251,13 +253,35 @@ def _double(spec: str, a: Any, x: Any, u: Any = None) -> tuple[Any, Any, float]:
     return t, (t if u is None else u) @ a, 0.0
 
 
+#: columns of packed matrices are a multiple of it
+PADDED = 16
+
+
+def _pack(spec: str, b: Any) -> Any:
+    *_, k, n = b.shape
+    return np.pad(b.reshape((-1, k, n)), ((0, 0), (0, 0), (0, -n % PADDED)))
+
+
+def _product_rows(spec: str, a: Any, packed: Any, start: int, per: int, n: int) -> Any:
+    found = np.empty((len(a), n), a.dtype)
+    for row in range(len(a)):
+        found[row] = a[row : row + 1] @ packed[(start + row) // per, :, :n]
+    return found
+
+
 _ROWS = (
+    Routine("pack", _pack, "Matrices, made ready for products by rows; only these read it.",
+            prepares=True),
+    Routine("product_rows", _product_rows, "Rows of a batch, from ``start`` on, times packed"
+            " matrices: ``per`` rows belong to each of them, which has ``n`` columns.",
+            flags=True, portable=True, inside=True),
     Routine("double", _double, "``a @ x``, that or another vector times ``a``, and room for sums.",
             flags=True),
     Routine("transform", _transform, "A Fourier transform along an axis.", flags=True,
             core="n->n", portable=True),
     Routine("transform_entry", _transform_entry,
-            "What the transforms of a length are computed by; spec: with the operand's dtype."),
+            "What the transforms of a length are computed by; spec: with the operand's dtype.",
+            prepares=True),
     Routine("transform_rows", _transform_rows, "Fourier transforms of rows, by an entry.",
             flags=True, core="n,->n", portable=True, inside=True),
     Routine("product", product, "Sums of products over one index of two arrays.", flags=True),

@@ -31,7 +31,17 @@ def products() -> dict[str, tuple[Callable[..., Any], list[Any]]]:
         found[f"inner {dtype}"] = (lambda a, x: np.inner(a, a[:9])), [a, x]
         found[f"times its transpose {dtype}"] = (lambda a, x: a.T @ a), [a, x]
         found[f"einsum {dtype}"] = (lambda a, x: np.einsum("ij,kj->ik", a, a[:50])), [a, x]
+    for dtype in "df":
+        x, w, b = numbers(dtype, 207, 300), numbers(dtype, 300, 53), numbers(dtype, 53)
+        found[f"product and bias {dtype}"] = (lambda x, w, b: (x @ w + b) / 3), [x, w, b]
+        q = numbers(dtype, 3, 203, 24)
+        found[f"rows between products {dtype}"] = _normalised, [q]
     return found
+
+
+def _normalised(q: Any) -> Any:
+    scores = q @ q.swapaxes(-1, -2)
+    return (scores - scores.mean(axis=-1, keepdims=True)) @ (q[..., :9] * q.dtype.type(2))
 
 
 def factorisations() -> dict[str, tuple[Callable[..., Any], list[Any]]]:

@@ -43,6 +43,10 @@ def _routines(module: str, machine: Target) -> Loaded:
         pool.ensure()
         text = double_products.text(dtype, machine)
         imports = _routines(f"product.{name}", machine).addresses
+    elif routine == "rows":
+        from npcompile.backends.cpu.linalg import row_products
+
+        text = row_products.text(dtype, machine)
     elif routine in ("product", "own"):
         text = portable_products.text(dtype, machine, library if routine == "product" else None)
     elif library is None:

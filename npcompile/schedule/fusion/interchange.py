@@ -61,7 +61,7 @@ def interchange(out: Fusion, loop: For) -> list[Statement] | None:
         members: dict[Kernel, RowMember] = {}
         if _grow(facts, group, members, (loop,)) and not _is_read(kernels, group):
             private = {b: k for b in group.buffers() if b.kind == "temp" and own[b] == uses[b]
-                       for k in range(len(b.shape)) if by_rows(facts, group, b, k)}
+                       for k in range(len(b.shape)) if by_rows(facts, group, b, range(k, k + 1))}
             return _write(facts, loop, group, members, private, out)
     return None
 

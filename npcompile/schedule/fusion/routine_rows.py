@@ -1,32 +1,64 @@
-"""Routines that do the same for each row of an array, on blocks of rows.
-
-A Fourier transform along the last axis asks once, before the loop over blocks, what transforms of
-its length are computed by.  That may fail, and then everything is run again in Python: so only
-transforms whose check stands where that is still possible belong to a group.
-"""
+"""Routines that do the same for each row of an array, on blocks of rows: what the loop over blocks
+asks of them."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import ClassVar
 
 from npcompile.core.facts import Facts
-from npcompile.core.records import replace
-from npcompile.core.sizes import Size, product
-from npcompile.graph.ir import Extern, Geometry
-from npcompile.graph.routines import transform_spec
-from npcompile.graph.types import INT
-from npcompile.program.ir import Buffer, Exit, RoutineCall, SideExit, Statement, View
+from npcompile.core.records import record
+from npcompile.core.sizes import Size
+from npcompile.program.ir import Buffer, Exit, RoutineCall, SideExit, Statement
 
 
-def has_rows(call: RoutineCall) -> bool:
-    """Whether it transforms the last of several axes."""
-    geometry = call.inputs[0].geometry
-    last = len(geometry.shape) - 1
-    return last > 0 and transform_spec(call.routine.spec).axis == last and not geometry.part
+@record
+class RoutineTouch:
+    """One access of a routine as rows: ``first`` of row 0, ``count`` elements, each ``apart``, and
+    ``step`` from row to row; ``None``: any of the buffer's elements."""
+
+    buffer: Buffer
+    writes: bool
+    step: Size = 0
+    first: Size | None = None
+    count: Size = 1
+    apart: Size = 1
 
 
-def rows(facts: Facts, call: RoutineCall) -> Size:
-    return facts.norm(product(call.inputs[0].geometry.shape[:-1]))
+class RoutineByRows(ABC):
+    """A routine that does the same for each of ``rows`` rows.
+
+    ``checked``: what it finds before the loop may fail.  ``heavy``: it reads what all rows meet
+    once for each block, so that blocks should be large.
+    """
+
+    checked: ClassVar[bool] = False
+    heavy: ClassVar[bool] = False
+
+    def __init__(self, call: RoutineCall, rows: Size) -> None:
+        self.call, self.rows = call, rows
+
+    def pays(self, facts: Facts) -> bool:
+        """Whether it is worth while, for the sizes at hand."""
+        return True
+
+    @abstractmethod
+    def touches(self) -> list[RoutineTouch]:
+        """What a row touches."""
+
+    @abstractmethod
+    def prepared(self, name: str) -> Buffer:
+        """The buffer of what it finds before the loop."""
+
+    @abstractmethod
+    def before(self, found: Buffer, check: SideExit | None) -> list[Statement]:
+        """Finds it."""
+
+    @abstractmethod
+    def on_rows(self, found: Buffer, start: Size, count: Size, private: dict[Buffer, Buffer]
+                ) -> RoutineCall:
+        """The routine on ``count`` rows from ``start`` on."""
 
 
 def check_of(
@@ -38,30 +70,3 @@ def check_of(
             whole = check.number < len(exits) and not exits[check.number].frames
             return check if whole and not check.leaving else None
     return None
-
-
-def before(call: RoutineCall, entry: Buffer, check: SideExit) -> list[Statement]:
-    """Finds the entry of a length, or leaves."""
-    (view,), routine = call.inputs, call.routine
-    points = transform_spec(routine.spec).length(view.geometry.shape)
-    what = Extern("transform_entry", routine.name, f"{routine.spec} {view.dtype.name}", True)
-    return [RoutineCall(what, (), (entry, check.buffer), call.line, (points,)), check]
-
-
-def on_rows(
-    call: RoutineCall, entry: Buffer, start: Size, count: Size, private: dict[Buffer, Buffer]
-) -> RoutineCall:
-    """The routine on ``count`` rows from ``start`` on."""
-    (view,), made, routine = call.inputs, call.outputs[0], call.routine
-
-    def part(buffer: Buffer, offset: Size, length: Size) -> Geometry:
-        begin = offset if buffer in private else offset + start * length
-        return Geometry(begin, (count, length), (length, 1))
-
-    source = part(view.buffer, view.geometry.offset, view.geometry.shape[-1])
-    operand = View(private.get(view.buffer, view.buffer), source, view.dtype)
-    spec = transform_spec(routine.spec)
-    what = Extern("transform_rows", routine.name, str(replace(spec, axis=1)), routine.quiet)
-    number = View(entry, Geometry(0, (), ()), INT)
-    return RoutineCall(what, (operand, number), (private.get(made, made),), call.line,
-                       into=part(made, 0, made.shape[-1]))

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING
 
 from npcompile.core.facts import Facts
+from npcompile.core.paths import defer, import_path
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Poly, Size, Symbol, Unhinted, largest, product, smallest, symbols
 from npcompile.graph.types import INT
@@ -43,10 +44,23 @@ from npcompile.program.ir import (
 from npcompile.schedule.memory.allocate import touched
 from npcompile.schedule.memory.memories import Section, quotient, span, split
 
+if TYPE_CHECKING:
+    from npcompile.schedule.fusion import routine_rows
+    from npcompile.schedule.fusion.routine_rows import RoutineByRows, RoutineTouch
+else:
+    defer(globals(), "npcompile.schedule.fusion", "routine_rows")
+
+#: what makes rows of routines, for those that have them
+BY_ROWS = {
+    "transform": "npcompile.schedule.fusion.transform_rows:by_rows",
+    "product": "npcompile.schedule.fusion.product_rows:by_rows",
+}
 #: bytes that the rows of a block touch, so that the next block finds room beside it in the nearest
 #: cache, and most that its least rows may
 BLOCK = 3 << 13
 ROW = 1 << 19
+#: the same for blocks of rows that products read several times
+HEAVY = 3 << 17
 #: the same for a row of at least so many, which leave all threads something to do
 LONG, MANY = 1 << 22, 16
 TOGETHER = 8  # rows that kernels may take at a time: many are a multiple of it
@@ -75,12 +89,14 @@ class RowAccess:
 @record
 class RowMember:
     """A kernel of a group: ``axis`` runs over the rows, in each over ``width`` elements; or a
-    routine that does the same for each row."""
+    routine that does the same for each row, and its check."""
 
     kernel: Kernel | RoutineCall
     axis: int
     width: Size
     touches: tuple[RowAccess, ...]
+    routine: RoutineByRows | None = None
+    check: SideExit | None = None
 
 
 @record(frozen=False)
@@ -124,7 +140,8 @@ def blocks(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
 class _Fuser:
     def __init__(self, out: Fusion, body: Sequence[Statement]) -> None:
         self.facts, self.out, self.body = out.facts, out, body
-        self.members: dict[tuple[Kernel | RoutineCall, Size], RowMember | None] = {}
+        self.members: dict[tuple[Kernel, Size], RowMember | None] = {}
+        self.routines: dict[RoutineCall, RoutineByRows | None] = {}
 
     def run(self) -> list[Statement]:
         at, found = 0, list[Statement]()
@@ -145,8 +162,8 @@ class _Fuser:
         found: list[FusedRows] = []
         for rows in self._counts(at):
             group = self._grow(at, rows)
-            if len(group.members) > 1 and group.shared():
-                found.append(group)
+            several = [group, self._grow(at, rows, heavy=False)] if group.heavy else [group]
+            found += [group for group in several if len(group.members) > 1 and group.shared()]
         for group in sorted(found, key=lambda g: len(g.members), reverse=True):
             if self._small(group):
                 return group
@@ -158,8 +175,9 @@ class _Fuser:
         if not isinstance(self.body[at], (Kernel, RoutineCall)):
             return []
         for statement in self.body[at : at + 3]:
-            if isinstance(statement, RoutineCall) and _has_rows(statement):
-                found[_routine_rows().rows(self.facts, statement)] = None
+            routine = self._routine(statement)
+            if routine is not None:
+                found[routine.rows] = None
         for statement in self.body[at : at + 2]:
             if isinstance(statement, Kernel):
                 reduced = reduced_axes(statement)
@@ -168,43 +186,79 @@ class _Fuser:
                         found[self.facts.norm(axis.extent)] = None
         return list(found)
 
-    def _grow(self, at: int, rows: Size) -> FusedRows:
-        """The longest group from a statement on.  Numbers that it does not make come first."""
+    def _grow(self, at: int, rows: Size, heavy: bool = True) -> FusedRows:
+        """The longest group from a statement on, with routines that are ``heavy`` or without.
+        Numbers that it does not make come first."""
         group = FusedRows(self.facts, rows, at)
         for end, statement in enumerate(self.body[at : at + LONGEST], at + 1):
-            if isinstance(statement, SideExit) and statement in group.checks.values():
+            if isinstance(statement, SideExit) and statement in group.checks:
                 group.end = end if end == group.end + 1 else group.end
                 continue
-            if isinstance(statement, RoutineCall) and _has_rows(statement):
-                behind = self.body[end : end + 1]
-                check = _routine_rows().check_of(statement, behind, self.out.exits)
-                member = None if check is None else self._member(statement, rows)
-                if member is None or check is None or not group.accepts(member):
-                    break
-                group.add(member, end)
-                group.checks[statement] = check
-                continue
-            if not isinstance(statement, Kernel):
-                break
-            if not statement.axes:
+            if isinstance(statement, Kernel) and not statement.axes:
                 if not group.may_follow(statement):
                     break
                 group.numbers.append(statement)
                 continue
-            member = self._member(statement, rows)
+            member = self._member(statement, rows, end, group, heavy)
             if member is None or not group.accepts(member):
                 break
             group.add(member, end)
         del group.numbers[group.numbers_used :]
         return group
 
-    def _member(self, kernel: Kernel | RoutineCall, rows: Size) -> RowMember | None:
-        key = kernel, rows
-        if key not in self.members:
-            self.members[key] = (
-                as_rows(self.facts, kernel, rows) if isinstance(kernel, Kernel) else
-                _routine_as_rows(self.facts, kernel, rows))
-        return self.members[key]
+    def _member(self, statement: Statement, rows: Size, end: int, group: FusedRows, heavy: bool
+                ) -> RowMember | None:
+        if isinstance(statement, Kernel):
+            key = statement, rows
+            if key not in self.members:
+                self.members[key] = as_rows(self.facts, statement, rows)
+            return self.members[key]
+        routine = self._routine(statement)
+        if routine is None or routine.rows != rows:
+            return None
+        if routine.heavy and not (heavy and self._pays(routine, rows, end, group)):
+            return None
+        assert isinstance(statement, RoutineCall)
+        check = None
+        if routine.checked:
+            check = routine_rows.check_of(statement, self.body[end : end + 1], self.out.exits)
+        if routine.checked and check is None:
+            return None
+        touches = tuple([_touch(self.facts, touch) for touch in routine.touches()])
+        return RowMember(statement, 0, 1, touches, routine, check)
+
+    def _pays(self, routine: RoutineByRows, rows: Size, end: int, group: FusedRows) -> bool:
+        """Whether a heavy routine should join a group, or begin one with the next kernel."""
+        own = {touch.buffer for touch in routine.touches() if touch.step != 0}
+        near = set(group.buffers())
+        if not group.members:
+            near.update(self._next_touched(end, rows, group))
+        if own.isdisjoint(near):
+            return False
+        try:
+            return routine.pays(self.facts)
+        except Unhinted:
+            return False
+
+    def _next_touched(self, at: int, rows: Size, group: FusedRows) -> list[Buffer]:
+        """What the next kernel of arrays touches, if it has such rows."""
+        while at < len(self.body):
+            statement = self.body[at]
+            at += 1
+            if not isinstance(statement, Kernel):
+                break
+            if statement.axes:
+                member = self._member(statement, rows, at, group, True)
+                return [] if member is None else touched(statement)
+        return []
+
+    def _routine(self, statement: Statement) -> RoutineByRows | None:
+        if not isinstance(statement, RoutineCall):
+            return None
+        if statement not in self.routines:
+            path = BY_ROWS.get(statement.routine.routine)
+            self.routines[statement] = import_path(path)(self.facts, statement) if path else None
+        return self.routines[statement]
 
     def _small(self, group: FusedRows) -> bool:
         """Whether a row stays in the cache; asked for the sizes at hand."""
@@ -221,6 +275,8 @@ class _Fuser:
 
     def _fits(self, group: FusedRows) -> bool:
         size, at_most = group.bytes * group.least, self.facts.at_most
+        if group.heavy:
+            return at_most(size, HEAVY)
         if at_most(size, ROW):
             return True
         return group.least == 1 and at_most(size, LONG) and at_most(MANY, group.rows)
@@ -233,18 +289,15 @@ class _Fuser:
         block = self._block(group, out)
         start = Poly((((Symbol("row", 0, 0),), 1),))
         count = smallest(block, group.rows - start)
-        private = {
-            buffer: replace(buffer, shape=(*buffer.shape[:k], block, *buffer.shape[k + 1 :]))
-            for buffer, k in self._private(group)
-        }
+        private = {buffer: shrunk(buffer, axes, block) for buffer, axes in self._private(group)}
         self.out.smaller.update(private)
         body: list[Statement] = [Alloc(buffer) for buffer in private.values()]
         for member in group.members:
-            if isinstance(member.kernel, RoutineCall):
-                entry = Buffer(f"entry{len(self.out.made)}", "scalar", INT)
-                self.out.made.append(entry)
-                out += _routine_rows().before(member.kernel, entry, group.checks[member.kernel])
-                body.append(_routine_rows().on_rows(member.kernel, entry, start, count, private))
+            if member.routine is not None:
+                found = member.routine.prepared(f"entry{len(self.out.made)}")
+                self.out.made.append(found)
+                out += member.routine.before(found, member.check)
+                body.append(member.routine.on_rows(found, start, count, private))
             else:
                 body.append(on_rows(member, start, count, private))
         body += [Free(buffer) for buffer in private.values()]
@@ -252,39 +305,51 @@ class _Fuser:
         assert isinstance(name, Symbol)
         out.append(For(name, 0, group.rows, block, tuple(body), parallel=True))
         names = group.names
-        shrunk = f"; temporaries that hold one block: {len(private)}" if private else ""
+        small = f"; temporaries that hold one block: {len(private)}" if private else ""
         self.out.notes.append(f"{names} run together over blocks of the {group.rows!r} rows"
-                              f"{shrunk}")
+                              f"{small}")
         return out
 
     def _block(self, group: FusedRows, out: list[Statement]) -> Size:
         """Rows of a block, as a symbol that is computed once if it is no constant."""
-        fit = BLOCK // largest(group.bytes, 1)
+        fit = (HEAVY if group.heavy else BLOCK) // largest(group.bytes, 1)
         fit = largest(fit // TOGETHER * TOGETHER, smallest(fit, TOGETHER - 1))
         size = largest(smallest(largest(fit, group.least), group.rows), 1)
         return self.out.bind("block", size, out)
 
-    def _private(self, group: FusedRows) -> Iterator[tuple[Buffer, int]]:
+    def _private(self, group: FusedRows) -> Iterator[tuple[Buffer, range]]:
         """Temporaries that only this group uses, and their axes that run over the rows."""
         own = Counter(b for member in group.members for b in set(touched(member.kernel)))
         for buffer in group.buffers():
             if buffer.kind == "temp" and own[buffer] == self.out.uses[buffer]:
-                for axis in range(len(buffer.shape)):
-                    if by_rows(self.facts, group, buffer, axis):
-                        yield buffer, axis
+                rank = len(buffer.shape)
+                several = [range(axis + 1) for axis in range(1, rank)]
+                for axes in (*[range(axis, axis + 1) for axis in range(rank)], *several):
+                    if by_rows(self.facts, group, buffer, axes):
+                        yield buffer, axes
                         break
 
 
-def by_rows(facts: Facts, group: FusedRows, buffer: Buffer, axis: int) -> bool:
-    """Whether rows of a group are those of a buffer along its slowest axis."""
+def by_rows(facts: Facts, group: FusedRows, buffer: Buffer, axes: range) -> bool:
+    """Whether rows of a group are those of a buffer along its slowest axes."""
     norm, prove = facts.norm, facts.prove
-    shape = tuple(map(norm, buffer.shape))
-    row = norm(product((*shape[:axis], *shape[axis + 1 :])))
-    return shape[axis] == group.rows and norm(buffer.strides[axis]) == row and all(
+    shape, last = tuple(map(norm, buffer.shape)), axes[-1]
+    row = norm(product((*shape[: axes[0]], *shape[last + 1 :])))
+    strides = tuple(map(norm, buffer.strides))
+    one = all(strides[k] == norm(strides[k + 1] * shape[k + 1]) for k in axes[:-1])
+    return one and norm(product([shape[k] for k in axes])) == group.rows and (
+        strides[last] == row) and all(
         t.step == row and t.low is not None and t.high is not None and t.period is None
         and bool(prove("<=", 0, t.low)) and bool(prove("<", t.high, row))
         for t in group.touches() if t.buffer is buffer
     )
+
+
+def shrunk(buffer: Buffer, axes: range, block: Size) -> Buffer:
+    """A buffer of which some axes are a block of rows."""
+    first, last = axes[0], axes[-1]
+    shape = (*buffer.shape[:first], block, *buffer.shape[last + 1 :])
+    return replace(buffer, shape=shape, strides=buffer.strides[:first] + buffer.strides[last:])
 
 
 class FusedRows:
@@ -296,7 +361,6 @@ class FusedRows:
         self.members: list[RowMember] = []
         self.numbers: list[Kernel] = []
         self.numbers_used = 0
-        self.checks: dict[RoutineCall, SideExit] = {}  # that follow routines
         self._touches: dict[Buffer, dict[RowAccess, None]] = {}  # equal ones once
 
     def add(self, member: RowMember, end: int) -> None:
@@ -304,6 +368,15 @@ class FusedRows:
         self.numbers_used, self.end = len(self.numbers), end
         for touch in member.touches:
             self._touches.setdefault(touch.buffer, {})[touch] = None
+
+    @property
+    def checks(self) -> list[SideExit]:
+        """Those that follow routines."""
+        return [member.check for member in self.members if member.check is not None]
+
+    @property
+    def heavy(self) -> bool:
+        return any(member.routine is not None and member.routine.heavy for member in self.members)
 
     @property
     def names(self) -> str:
@@ -354,7 +427,7 @@ class FusedRows:
     def least(self) -> int:
         """Rows that a block must have: columns of memory are read by whole cache lines."""
         sizes = [t.buffer.dtype.itemsize for t in self.touches() if t.step == 1 and t.count != 1]
-        return COLUMNS // min(sizes) if sizes else 1
+        return max(COLUMNS // min(sizes) if sizes else 1, TOGETHER if self.heavy else 1)
 
     @property
     def bytes(self) -> Size:
@@ -384,26 +457,12 @@ def as_rows(
     return None
 
 
-def _routine_rows() -> Any:
-    """The module, which only programs with such routines import."""
-    from npcompile.schedule.fusion import routine_rows
-
-    return routine_rows
-
-
-def _has_rows(call: RoutineCall) -> bool:
-    return call.routine.routine == "transform" and bool(_routine_rows().has_rows(call))
-
-
-def _routine_as_rows(facts: Facts, call: RoutineCall, rows: Size) -> RowMember | None:
-    if _routine_rows().rows(facts, call) != rows:
-        return None
-    (view,), made = call.inputs, call.outputs[0]
-    read, written = view.geometry.shape[-1], made.shape[-1]
-    low = view.geometry.offset
-    return RowMember(call, 0, 1, (
-        RowAccess(view.buffer, facts.norm(read), low, facts.norm(low + read - 1), read, False),
-        RowAccess(made, facts.norm(written), 0, facts.norm(written - 1), written, True)))
+def _touch(facts: Facts, touch: RoutineTouch) -> RowAccess:
+    first = touch.first
+    reach = None if first is None else span(facts, (first, (touch.count,), (touch.apart,)))
+    low, high = (None, None) if reach is None else map(facts.norm, reach)
+    step, count = facts.norm(touch.step), facts.norm(touch.count)
+    return RowAccess(touch.buffer, step, low, high, count, touch.writes)
 
 
 def touches(

@@ -82,8 +82,8 @@ class Routines:
             f.run("npc.fp.save", control)
         if product:
             self.product(call)
-        elif routine.name == "double":
-            self.double(call)
+        elif routine.name in ("double", "pack", "product_rows"):
+            getattr(self, routine.name)(call)
         elif routine.name == "transform_rows":
             self.transform_rows(call)
         elif transform:
@@ -96,6 +96,8 @@ class Routines:
     def _module(self, call: RoutineCall, routine: Routine, name: str) -> str:
         if routine.name == "product":
             return self.product_module
+        if routine.name in ("pack", "product_rows"):
+            return "rows"
         return f"{batches.PREFIX}{name}" if _in_batches(call, routine, name) else name
 
     def settle(self, letters: str) -> None:
@@ -249,6 +251,36 @@ class Routines:
         t, y, sums = (self.slots.data(buffer) for buffer in call.outputs)
         f.run(f"npc.double.{a.dtype.name}", *map(sizes, matrix.geometry.shape), a.pointer,
               a.strides["m"], x, *(others or [t]), t, y, sums)
+
+    def pack(self, call: RoutineCall) -> None:
+        """The matrices of a batch, one after the other."""
+        f, sizes, (view,), (packed,) = self.f, SizeEmitter(self.slots), call.inputs, call.outputs
+        batch = "0123456789"[: len(view.geometry.shape) - 2]
+        extents = {x: sizes(size) for x, size in zip(f"{batch}kn", view.geometry.shape)}
+        size = f.binary("mul", *map(sizes, packed.shape[1:]))
+        place: dict[str, Value] = {}
+        for letter in reversed(batch):
+            place[letter] = size
+            size = f.binary("mul", size, extents[letter])
+
+        def one(operands: list[Operand]) -> None:
+            b, into = operands
+            f.run(f"npc.pack.{b.dtype.name}", extents["k"], extents["n"], b.pointer, b.stride("k"),
+                  b.stride("n"), into.pointer)
+
+        target = Operand(packed.dtype, self.slots.data(packed), place)
+        self._each(list(batch), extents, [self.operand(sizes, view, f"{batch}kn"), target], one)
+
+    def product_rows(self, call: RoutineCall) -> None:
+        f, sizes, into = self.f, SizeEmitter(self.slots), call.into
+        (view, packed), (made,) = call.inputs, call.outputs
+        assert into is not None
+        a = self.operand(sizes, view, "mk")
+        c = self.operand(sizes, View(made, into, made.dtype), "mn")
+        start, per, n = map(sizes, call.sizes)
+        count, k = map(sizes, view.geometry.shape)
+        f.run(f"npc.rows.{a.dtype.name}", start, count, per, n, k, a.pointer, a.stride("m"),
+              a.stride("k"), self.slots.data(packed.buffer), c.pointer, c.stride("m"))
 
     def product(self, call: RoutineCall) -> None:
         """One product of vectors or matrices, inside loops over all other indices."""
