@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
@@ -124,7 +124,7 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
     """The explanation of one call, or of all calls so far if there are no arguments."""
     name = dispatcher.function.__qualname__
     if not args and not kwargs and dispatcher.parameters.positional:
-        return _history(dispatcher)
+        return history(dispatcher)
     bound = dispatcher.parameters.demand(args, kwargs)
     try:
         version = dispatcher.examine(bound)
@@ -135,7 +135,8 @@ def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
     return _version(dispatcher, version)
 
 
-def _history(dispatcher: Dispatcher) -> Explanation:
+def history(dispatcher: Dispatcher) -> Explanation:
+    """The explanation of all calls so far."""
     graph_breaks = _graph_breaks(dispatcher, dispatcher.versions)
     captured = bool(dispatcher.versions) and not dispatcher.policy.refused and not graph_breaks
     return Explanation(
@@ -210,10 +211,15 @@ def _graph_breaks(dispatcher: Dispatcher, versions: Sequence[Version]) -> list[s
     if dispatcher.regions is not None:
         for continuation in dispatcher.regions.continuations.values():
             traces += [v.trace for v in continuation.versions]
-            lines += [f"{n} times to the end: {why}" for why, n in continuation.fallbacks.items()]
-        lines += [f"{n} times to the end: {why}" for why, n in dispatcher.regions.rests.items()]
+            lines += _to_the_end(continuation.fallbacks)
+        lines += _to_the_end(dispatcher.regions.rests)
     told = [str(refusal) for trace in traces for refusal in trace.graph_breaks.values()]
     return [*dict.fromkeys(told), *lines]
+
+
+def _to_the_end(rests: Mapping[Any, int]) -> list[str]:
+    """Why Python completed calls after a graph break."""
+    return [f"{_count(n, 'call')} completed in Python: {why}" for why, n in rests.items()]
 
 
 def _flatten(body: tuple[Any, ...]) -> Any:

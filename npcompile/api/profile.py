@@ -8,10 +8,11 @@ otherwise stays as it is.
 from __future__ import annotations
 
 import copy
+import functools
 import json
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter, process_time, sleep
@@ -24,6 +25,7 @@ from npcompile.core.errors import CompileError
 from npcompile.core.lines import SourceLine, in_words
 from npcompile.core.recorder import Event, Recorder
 from npcompile.core.records import replace
+from npcompile.core.sizes import Size, Unhinted, floordiv, hint, product
 from npcompile.core.units import time_text
 from npcompile.frontend.statements import statement_at
 from npcompile.program.ir import (
@@ -37,6 +39,7 @@ from npcompile.program.ir import (
     RoutineCall,
     Statement,
     While,
+    blocks,
     flat,
 )
 from npcompile.program.memory import moved
@@ -49,6 +52,8 @@ SECONDS, CALLS = 0.5, 20
 WARM = 8
 #: seconds between two readings of the counter by which its ticks are told
 BETWEEN = 0.02
+#: iterations of a loop, where nothing tells how many
+SUPPOSED = 16
 #: what the steps are, for readers
 KINDS = {
     Kernel: "kernel", RoutineCall: "library", Call: "library", Alloc: "memory", Free: "memory",
@@ -219,8 +224,14 @@ def profile(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
     return best.profile(plain)
 
 
-def recorded(dispatcher: Dispatcher, recorder: Recorder) -> Dispatcher:
-    """One that compiles the same function so that its statements note their times.
+def _nothing() -> None:
+    """No entries go to a version that is profiled."""
+
+
+def recorded(dispatcher: Dispatcher, recorder: Recorder,
+             on_change: Callable[[], None] = _nothing) -> Dispatcher:
+    """One that compiles the same function so that its statements note their times; ``on_change``
+    is called when other versions can be called.
 
     Raises
     ------
@@ -231,11 +242,7 @@ def recorded(dispatcher: Dispatcher, recorder: Recorder) -> Dispatcher:
     if not config.capabilities.native:
         raise CompileError(f"{dispatcher.function.__qualname__}: only code of the CPU is profiled")
     config = replace(config, recorder=recorder, cache=False, check=False)
-    return Dispatcher(Served(dispatcher.served.function, config, _nothing))
-
-
-def _nothing() -> None:
-    """No entries go to a version that is profiled."""
+    return Dispatcher(Served(dispatcher.served.function, config, on_change))
 
 
 class _Calls:
@@ -274,7 +281,8 @@ class Ticks:
 
     def read(self, begun: float, recorder: Recorder, before: int = 0) -> None:
         """Takes a call that began then, and whose first event has the number ``before``."""
-        if recorder.count > before:
+        late = not self._readings or begun - self._readings[-1][0] >= BETWEEN / 2
+        if late and recorder.count > before:
             at = min(event.begin for event in _first(recorder, before))
             self._readings.append((begun, at))
 
@@ -326,6 +334,7 @@ class Reading:
         self.twin, self.marks, self.ticks = twin, recorder.marks, ticks
         self.seconds, self.busy, self.sums, self.events = seconds, busy, sums, events
         self.here = twin.function.__code__.co_filename
+        self.timed = frozenset([id(mark.statement) for mark in self.marks])
 
     @classmethod
     def of(cls, twin: Dispatcher, recorder: Recorder, ticks: float, seconds: float,
@@ -348,19 +357,20 @@ class Reading:
 
     def steps(self) -> Iterator[Step]:
         """The steps in the order of the programs, and the rest of the call's time."""
-        inside = 0.0
+        inside = self.inside()
         programs = [k for k, mark in enumerate(self.marks) if mark.statement is None]
         for k, mark in enumerate(self.marks):
             time, runs, amount = self.sums[k]
-            if not runs or mark.statement is None:
-                continue
-            inside += time / self.ticks
-            yield self.step(mark.statement, time / self.ticks, runs, amount)
+            if runs and mark.statement is not None:
+                own = max(time - inside.get(k, 0), 0) / self.ticks
+                yield self.step(mark.statement, own, runs, amount)
         whole = sum(self.sums[k][0] for k in programs) / self.ticks
-        ran = any(self.sums[k][1] for k in programs)
+        ran = [self.marks[k].program for k in programs if self.sums[k][1]]
         if ran:
+            body = [statement for program in ran for statement in program.body]
             yield Step("between kernels and calls: sizes, numbers, branches", REST,
-                       max(whole - inside, 0.0))
+                       max(whole - inside.get(None, 0) / self.ticks, 0.0),
+                       lines=shares(body, self.timed))
         left = max(self.seconds - whole, 0.0)
         told = self.broken_off()
         if not ran:
@@ -372,6 +382,15 @@ class Reading:
                        lines=lines)
         else:
             yield Step("the call itself: looking at arguments, making results", ENTRY, left)
+
+    def inside(self) -> dict[int | None, int]:
+        """For each loop the ticks of what is timed in it; for None those of all outside of
+        loops."""
+        found: defaultdict[int | None, int] = defaultdict(int)
+        for mark, (time, _, _) in zip(self.marks, self.sums):
+            if mark.statement is not None:
+                found[mark.around] += time
+        return found
 
     def broken_off(self) -> list[int]:
         """The lines at which Python executes statements."""
@@ -390,7 +409,8 @@ class Reading:
 
     def step(self, statement: Statement, seconds: float, runs: int, amount: int) -> Step:
         """One step with what it moves and computes."""
-        kind, lines = KINDS[type(statement)], shares(statement)
+        kind = KINDS[type(statement)]
+        lines = shares((statement,), self.timed - {id(statement)})
         match statement:
             case Kernel():
                 computed = sum(isinstance(v, Apply) and v.op != "cast" for v in statement.values)
@@ -408,8 +428,8 @@ class Reading:
                 name = ".".join(part for part in parts if not part.startswith("_"))
                 return Step(name, kind, seconds, runs, 0, 0, 0, lines, *arrays(statement))
         where = "on threads" if isinstance(statement, For) and statement.parallel else "of numbers"
-        at = ", ".join(in_words(line, self.here) for line in sorted(lines)[:3])
-        name = f"{where}, {at}" if at else where
+        at = [statement.line] if isinstance(statement, For) and statement.line else sorted(lines)
+        name = ", ".join([where, *(in_words(line, self.here) for line in at[:3])])
         return Step(name, kind, seconds, runs, 0, 0, 0, lines, *arrays(statement))
 
     def memory(self) -> list[tuple[float, int]]:
@@ -424,17 +444,26 @@ class Reading:
 
     def runs(self) -> list[tuple[str, str, float, float]]:
         """Each run with its name and kind."""
-        found = []
-        for event in self.events:
-            mark = self.marks[event.mark]
-            step = (self.step(mark.statement, 0.0, 1, event.amount) if mark.statement is not None
-                    else Step(mark.program.name, "program", 0.0))
-            found.append((step.name, step.kind, self.when(event.begin), self.when(event.end)))
-        return found
+        return [(*self.named(event.mark, event.amount), self.when(event.begin),
+                 self.when(event.end)) for event in self.events]
+
+    @functools.cache  # noqa: B019 - a reading is short-lived
+    def named(self, mark: int, amount: int) -> tuple[str, str]:
+        """The name and kind of a step."""
+        found = self.marks[mark]
+        if found.statement is None:
+            return found.program.name, "program"
+        step = self.step(found.statement, 0.0, 1, amount)
+        return step.name, step.kind
+
+    @functools.cached_property
+    def begun(self) -> int:
+        """When the first event begins."""
+        return min((event.begin for event in self.events), default=0)
 
     def when(self, ticks: int) -> float:
         """Seconds since the first event."""
-        return (ticks - min(event.begin for event in self.events)) / self.ticks
+        return (ticks - self.begun) / self.ticks
 
     def source(self) -> tuple[str, int]:
         """The function's source and its first line."""
@@ -466,22 +495,59 @@ def arrays(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return tuple(loaded), tuple(stored)
 
 
-def shares(statement: Statement) -> dict[int, float]:
-    """For each of the user's lines its share of a statement's time."""
+def shares(body: Iterable[Statement], apart: Container[int]) -> dict[int, float]:
+    """For each of the user's lines its share of the time of some statements, without those that
+    are timed on their own."""
     counts: defaultdict[int, float] = defaultdict(float)
-    for inner in flat((statement,)):
-        if isinstance(inner, Kernel):
-            for value in inner.values:
-                if isinstance(value, Apply) and value.line:
-                    counts[value.line] += 1
-            for line in inner.lines:
-                counts[line] += 0.5  # what it loads and stores
-        elif isinstance(inner, (RoutineCall, Call)) and inner.line:
-            counts[inner.line] += 1
-        elif isinstance(inner, For) and inner.line:
-            counts[inner.line] += 0.5
+    for statement, times in _weighted(body, apart, 1.0):
+        match statement:
+            case Kernel():
+                for value in statement.values:
+                    if isinstance(value, Apply) and value.line:
+                        counts[value.line] += times
+                for line in statement.lines:
+                    counts[line] += 0.5 * times  # what it loads and stores
+            case RoutineCall() | Call() if statement.line:
+                counts[statement.line] += times
+            case For() if statement.line:
+                counts[statement.line] += 0.5 * times
     total = sum(counts.values())
     return {line: count / total for line, count in counts.items()}
+
+
+def _weighted(
+    body: Iterable[Statement], apart: Container[int], times: float
+) -> Iterator[tuple[Statement, float]]:
+    """The statements of a block and of those in it, each with how often it runs or how many
+    elements it computes."""
+    for statement in body:
+        if id(statement) in apart:
+            continue
+        inner = times
+        if isinstance(statement, (For, While)):
+            inner *= _trips(statement)
+        elif isinstance(statement, Kernel):
+            many = _known(product([axis.extent for axis in statement.axes]))
+            yield statement, times * many
+            continue
+        yield statement, times
+        for block in blocks(statement):
+            yield from _weighted(block, apart, inner)
+
+
+def _trips(loop: For | While) -> int:
+    """How many iterations a loop makes, as far as it is known."""
+    if isinstance(loop, While):
+        return SUPPOSED
+    return max(_known(floordiv(loop.stop - loop.start, loop.step)), 1)
+
+
+def _known(size: Size) -> int:
+    """A size in the call at hand; a guess where only the run knows it."""
+    try:
+        return hint(size)
+    except Unhinted:
+        return SUPPOSED
 
 
 def _line_at(code: Any, offset: int) -> int:

@@ -13,20 +13,66 @@ from npcompile.api.profile import Profile, Reading, Ticks, recorded
 from npcompile.core.config import modes
 from npcompile.core.errors import Refused
 from npcompile.core.recorder import Recorder
+from npcompile.core.sections import section
 from npcompile.core.units import time_text
+from npcompile.core.unseen import unseen
+from npcompile.runtime.unsafe.native_functions import FunctionBase, install
 from npcompile.runtime.versions.dispatch import Dispatcher
+
+
+LONG = 100e-6  # seconds of a call, from which its processor time is read
+
+
+class _Entry(FunctionBase):
+    """Calls a recorded version's machine code as a compiled function does; what fits none of them
+    is dispatched."""
+
+    __slots__ = ("dispatcher",)
+
+    def __init__(self, function: Any, recorder: Recorder) -> None:
+        self.dispatcher = recorded(function._dispatcher, recorder, self.changed)
+
+    @unseen
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        return self.dispatcher.call(*args, **kwargs)
+
+    @section
+    def changed(self) -> None:
+        """Chains the entries of the versions, the newest first."""
+        first = 0
+        for version in reversed(self.dispatcher.installable(False)):
+            first = version.precede(first)
+        install(self, first)
 
 
 @dataclass
 class _Recorded:
     """What was recorded of one function."""
 
-    twin: Dispatcher
+    entry: _Entry
     recorder: Recorder
     calls: int = 0
     seconds: float = 0.0
+    #: of calls whose processor time is read, and that time: reading it takes a microsecond
+    watched: float = 0.0
     busy: float = 0.0
     spans: list[tuple[float, float]] = field(default_factory=list)
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """One call, timed."""
+        watched = self.seconds >= LONG * self.calls
+        ran = process_time() if watched else 0.0
+        begun = perf_counter()
+        try:
+            return self.entry(*args, **kwargs)
+        finally:
+            ended = perf_counter()
+            self.calls += 1
+            self.seconds += ended - begun
+            self.spans.append((begun, ended))
+            if watched:
+                self.watched += ended - begun
+                self.busy += process_time() - ran
 
 
 class profiler:
@@ -80,31 +126,25 @@ class profiler:
         rate = self._ticks.rate()
         for key, found in self._functions.items():
             if found.calls:
-                busy = found.busy / found.seconds if found.seconds else 1.0
-                reading = Reading.of(found.twin, found.recorder, rate, found.seconds, busy)
+                busy = found.busy / found.watched if found.watched else 1.0
+                reading = Reading.of(found.entry.dispatcher, found.recorder, rate, found.seconds, busy)
                 self.profiles[key.__qualname__] = reading.profile(None)
 
     def _take(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         found = self._functions.get(function)
         if found is None:
             recorder = Recorder()
-            twin = recorded(function._dispatcher, recorder)
-            found = self._functions[function] = _Recorded(twin, recorder)
-            bound = twin.parameters.bind(args, kwargs)
+            entry = _Entry(function, recorder)
+            found = self._functions[function] = _Recorded(entry, recorder)
+            bound = entry.dispatcher.parameters.bind(args, kwargs)
             if bound is not None:
                 with suppress(Refused):  # Python runs the call
-                    twin.compile(bound)
-        ran, begun = process_time(), perf_counter()
+                    entry.dispatcher.compile(bound)
         before = found.recorder.count
         try:
-            return found.twin.call(*args, **kwargs)
+            return found.call(args, kwargs)
         finally:
-            ended = perf_counter()
-            found.calls += 1
-            found.seconds += ended - begun
-            found.busy += process_time() - ran
-            found.spans.append((begun, ended))
-            self._ticks.read(begun, found.recorder, before)
+            self._ticks.read(found.spans[-1][0], found.recorder, before)
 
     def __str__(self) -> str:
         lines = []

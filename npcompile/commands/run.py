@@ -1,8 +1,9 @@
 """``npcompile run script.py``: runs an unmodified script with its functions compiled.
 
-Each function that the script's module defines with ``def`` gets one more decorator, below its own
-ones, before the script runs; generators, coroutines and methods stay as they are.  When the script
-ends, a report on the standard error output says what became of each function that was called.
+Each function and method that the script's module defines with ``def`` gets one more decorator,
+below its own ones, before the script runs; generators, coroutines and methods such as ``__init__``
+stay as they are.  When the script ends, a report on the standard error output says what became of
+each function that was called.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
 from npcompile import Jit, jit
+from npcompile.api.explain import history
 
 #: the decorator's name in the script, which no source text can hold
 NAME = "npcompile.jit"
@@ -82,12 +84,16 @@ def decorate(tree: ast.Module) -> int:
 
 
 def functions_of(body: list[ast.stmt]) -> Iterator[ast.FunctionDef]:
-    """The functions that statements of a module define, those below ``if`` and ``try`` too."""
+    """The functions and methods that statements of a module define, those below ``if`` and ``try``
+    too."""
     for node in body:
         if isinstance(node, ast.FunctionDef):
             if not generates(node):
                 yield node
-        elif not isinstance(node, ast.AsyncFunctionDef | ast.ClassDef):
+        elif isinstance(node, ast.ClassDef):
+            yield from (method for method in functions_of(node.body)
+                        if not (method.name.startswith("_") and method.name.endswith("_")))
+        elif not isinstance(node, ast.AsyncFunctionDef):
             for part in (node, *getattr(node, "handlers", ()), *getattr(node, "cases", ())):
                 for field in ("body", "orelse", "finalbody"):
                     yield from functions_of(getattr(part, field, []))
@@ -161,14 +167,18 @@ def report(
     functions: list[Jit[..., Any]], made: int, seconds: float, plain: float | None
 ) -> Iterator[str]:
     """The lines of a report: each function that was called, and the time won."""
-    called = [f for f in functions if f.cache_info().compiled or f.cache_info().fallbacks]
+    called, others = [], []
+    for function in functions:
+        info = function.cache_info()
+        (called if info.compiled or info.fallbacks else others).append(function)
     yield f"npcompile: {made} functions, {len(called)} called, {seconds:.2f} s"
     for function in called[:SHOWN]:
-        first, *rest = str(function.explain()).splitlines()
-        yield f"  {first}"
-        yield from (f"    {line.strip()}" for line in rest)
+        yield from (f"  {line}" for line in str(history(function._dispatcher)).splitlines())
     if len(called) > SHOWN:
         yield f"  and {len(called) - SHOWN} more"
+    if others:
+        names = ", ".join(function.__qualname__ for function in others[:SHOWN])
+        yield f"compiled in the functions that call them, or not called: {names}"
     if plain is not None:
         times = plain / seconds
         yield f"plain Python: {plain:.2f} s; compiled: {seconds:.2f} s ({times:.2f} times)"

@@ -29,10 +29,12 @@ FIRST_EVENT = FIRST_MARK + WORDS * MARKS
 
 @record(eq=False)
 class StatementMark:
-    """A statement of a program; None: the program itself."""
+    """A statement of a program; None: the program itself.  ``around`` is the mark of the loop in
+    which it is timed on its own."""
 
     program: Any
     statement: Any
+    around: int | None = None
 
 
 @record
@@ -58,11 +60,11 @@ class Recorder:
         """Where the memory is."""
         return int(self._words.ctypes.data)
 
-    def mark(self, program: Any, statement: Any) -> int | None:
+    def mark(self, program: Any, statement: Any, around: int | None = None) -> int | None:
         """A new mark; None if there are too many."""
         if len(self.marks) == MARKS:
             return None
-        self.marks.append(StatementMark(program, statement))
+        self.marks.append(StatementMark(program, statement, around))
         return len(self.marks) - 1
 
     @property

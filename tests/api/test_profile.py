@@ -16,6 +16,7 @@ from scipy.ndimage import gaussian_filter1d
 
 import npcompile
 from npcompile import CompileError, jit
+from npcompile.core.recorder import EVENTS
 
 
 @jit
@@ -85,6 +86,61 @@ def test_what_python_executes_is_told(tmp_path: Path) -> None:
     assert [int(line) - first for step in python for line in step.lines] == [3]
     report = with_file.report(X, str(path))
     assert [line - first for line in report.remarks] == [3]
+
+
+@jit
+def dithered(work, centres):
+    chosen = np.zeros(work.shape[0], np.int64)
+    for i in range(len(work)):
+        best, nearest = np.inf, 0
+        for k in range(len(centres)):
+            d = np.sum((work[i] - centres[k]) ** 2)
+            if d < best:
+                best, nearest = d, k
+        chosen[i] = nearest
+    return chosen
+
+
+def test_a_loop_of_short_statements_is_one_step() -> None:
+    rng = np.random.default_rng(1)
+    p = dithered.profile(rng.random((300, 3)), rng.random((6, 3)))
+    [loop] = [step for step in p.steps if step.kind == "loop"]
+    first = dithered.__wrapped__.__code__.co_firstlineno
+    named = {int(line) - first: share for line, share in loop.lines.items()}
+    assert max(named, key=lambda line: named[line]) == 6 and {5, 7} <= named.keys()
+    assert f"line {first + 3}" in loop.name
+    assert len(p.events) < 20  # noting a kernel of three elements takes longer than it does
+
+
+def test_long_statements_of_a_loop_are_steps_of_their_own() -> None:
+    @jit
+    def relaxed(x, n):
+        total = 0.0
+        for k in range(n):
+            total = total * 0.5 + k
+            x = np.sqrt(x * x + 1.0)
+            total += x.sum()
+        return total
+
+    p = relaxed.profile(np.ones(20_000), 50)
+    kernels = [step for step in p.steps if step.kind == "kernel"]
+    assert max(step.runs for step in kernels) >= 49  # the first iteration may stand before it
+    [loop] = [step for step in p.steps if step.kind == "loop"]
+    assert loop.seconds < sum(step.seconds for step in kernels)  # its own time, without theirs
+    assert sum(p.lines.values()) == pytest.approx(p.seconds, rel=0.05)
+
+
+def test_more_events_than_there_is_room_for() -> None:
+    @jit
+    def sorted_often(x, n):
+        total = 0.0
+        for _ in range(n):
+            total += np.sort(x)[0]
+        return total
+
+    p = sorted_often.profile(np.ones(3), 70_000)
+    assert len(p.events) == EVENTS and p.seconds > 0
+    assert sum(p.lines.values()) == pytest.approx(p.seconds, rel=0.05)
 
 
 def test_a_function_that_runs_in_python() -> None:
@@ -221,6 +277,13 @@ def test_a_profiler_takes_the_calls_of_its_block() -> None:
     names = {event["name"] for event in p.trace()["traceEvents"]}
     assert "mixed" in names and any("gaussian_filter1d" in name for name in names)
     assert re.search(r"mixed: 1 calls", str(p))
+
+
+def test_a_profiler_takes_other_kinds_of_calls() -> None:
+    with npcompile.profiler() as p:
+        results = [mixed(X, Y), mixed(X[:10].astype(np.float32), Y[:10]), mixed(X, Y)]
+    assert p.calls == {"mixed": 3} and results[0] == results[2] == mixed(X, Y)
+    assert results[1] == mixed(X[:10].astype(np.float32), Y[:10])
 
 
 def test_a_profiler_records_one_thread_and_no_other_profiler() -> None:

@@ -95,12 +95,106 @@ else:
         def inner(): yield 3
         return inner
 class K:
+    def __init__(self): pass
     def method(self): return 4
+    class Inner:
+        def method(self): return 5
 def generator():
     if True:
         x = yield
 """)
-    assert run.instrumented(path)[1] == 3
+    assert run.instrumented(path)[1] == 5
+
+
+METHODS = '''\
+import abc, dataclasses, enum, functools, typing
+import numpy as np
+
+class Base(abc.ABC):
+    @abc.abstractmethod
+    def area(self): ...
+
+@dataclasses.dataclass
+class Disc(Base):
+    radius: float = 2.0
+
+    def __post_init__(self):
+        self.history = []
+
+    def area(self):
+        return np.pi * self.radius * self.radius
+
+    @property
+    def double(self):
+        return 2 * self.area()
+
+    @double.setter
+    def double(self, value):
+        self.radius = (value / 2 / np.pi) ** 0.5
+
+    @classmethod
+    def unit(cls):
+        return cls(1.0)
+
+    @staticmethod
+    def total(x):
+        return (x * x).sum()
+
+    @functools.cached_property
+    def name(self):
+        return f"disc {self.radius}"
+
+class Big(Disc):
+    def area(self):
+        return 10 * super().area()
+
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+    def brighter(self):
+        return self.value + 1
+
+class Pair(typing.NamedTuple):
+    a: float
+    b: float
+    def both(self):
+        return self.a + self.b
+
+try:
+    Base()
+except TypeError:
+    print("abstract")
+disc = Disc()
+for k in range(3):
+    print(disc.area() > 12, disc.double > 25, Disc.unit().radius, Disc.total(np.arange(3.0)))
+    print(Big(1.0).area() > 31, Colour.RED.brighter(), len(Colour), Pair(1.0, 2.0).both())
+disc.double = 2 * np.pi
+print(disc.radius, disc.name, Pair(3.0, 4.0), type(Disc.area).__name__)
+'''
+
+
+def test_methods_of_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "classes.py"
+    path.write_text(METHODS)
+    done = command("run", str(path))
+    assert done.returncode == 0, done.stderr
+    plain = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout == plain.stdout.replace("function", "Jit")
+    told = done.stderr.splitlines()
+    assert any(line.startswith("  Disc.total: compiled whole") for line in told)
+    assert told[-1] == "compiled in the functions that call them, or not called: Base.area"
+
+
+def test_the_report_names_what_ran_inside_of_callers(tmp_path: Path) -> None:
+    path = tmp_path / "nested.py"
+    path.write_text("import numpy as np\n"
+                    "def inner(x):\n    return x * x\n"
+                    "def outer(x):\n    return inner(x).sum()\n"
+                    "def main():\n    print(outer(np.arange(4.0)))\n"
+                    "main()\n")
+    told = command("run", str(path)).stderr.splitlines()
+    assert told[-1].endswith("or not called: inner, outer")
+    assert "    calls so far:" in told and "      1 compiled version" in told
 
 
 @pytest.mark.parametrize("text", [None, "def f(:\n"], ids=["absent", "no Python"])

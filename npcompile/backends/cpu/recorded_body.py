@@ -1,7 +1,8 @@
 """A program whose statements note their times: see :mod:`npcompile.core.recorder`.
 
-Noted are kernels, calls, memory, and loops.  A loop that holds kernels or calls is looked into; the
-iterations of any other, and of those that run side by side, are too short to be timed one by one.
+Noted are kernels, calls, memory, and loops.  In a loop only statements are noted that take much
+longer than noting them does; the time of all others is the outermost loop's.  The iterations of a
+loop that run side by side are not looked into.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from npcompile.backends.cpu.body import Emitted, ProgramBody
+from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.llvm.sizes import bytes_of
 from npcompile.backends.cpu.llvm.text import Value, i64
+from npcompile.backends.cpu.loops.random_numbers import is_drawn
 from npcompile.core.recorder import FIRST_EVENT, FIRST_MARK, WORDS, Recorder
-from npcompile.core.sizes import product
+from npcompile.core.sizes import Size, Unhinted, hint, product
 from npcompile.program.ir import (
     Alloc,
     Call,
@@ -23,7 +26,6 @@ from npcompile.program.ir import (
     RoutineCall,
     Statement,
     While,
-    flat,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from npcompile.backends.target import Target
 
 NAME = "npc.record"  #: the symbol that a module finds the memory by
+#: what is timed in each iteration of a loop: kernels of as many elements, times what each costs,
+#: and memory of as many bytes
+ELEMENTS, BYTES = 8192, 1 << 16
 
 
 def emit(program: Program, frame: FrameLayout, target: Target, parallel: bool, own: bool,
@@ -46,6 +51,7 @@ class RecordedBody(ProgramBody):
                  own: bool, releases: bool, recorder: Recorder) -> None:
         super().__init__(program, frame, target, parallel, own, releases)
         self.recorder, self.within = recorder, False
+        self.around: int | None = None  # the loop that is looked into
         self.memory = self.module.extern(NAME)
         self.whole = recorder.mark(program, None)
         if self.whole is not None:
@@ -53,17 +59,29 @@ class RecordedBody(ProgramBody):
                 self.begin(self.whole)
 
     def statement(self, statement: Statement) -> None:
-        timed = _is_timed(statement) and not (self.within or self.departs) and self.taken is None
-        mark = self.recorder.mark(self.program, statement) if timed else None
+        mark = self.mark(statement)
         if mark is None:
             super().statement(statement)
             return
         freed = self.amount(statement) if isinstance(statement, Free) else None
-        self.within = True
+        if _is_loop(statement):
+            self.around = mark
+        else:
+            self.within = True
         self.begin(mark)
         super().statement(statement)
         self.end(mark, self.amount(statement) if freed is None else freed)
-        self.within = False
+        if _is_loop(statement):
+            self.around = None
+        else:
+            self.within = False
+
+    def mark(self, statement: Statement) -> int | None:
+        """The mark of a statement; None if it is not timed."""
+        if self.within or self.departs or self.taken is not None:
+            return None
+        timed = _is_timed(statement) if self.around is None else _is_long(statement)
+        return self.recorder.mark(self.program, statement, self.around) if timed else None
 
     def leave(self, status: Value) -> None:
         if not self.departs and self.whole is not None:
@@ -103,19 +121,33 @@ class RecordedBody(ProgramBody):
 
 
 def _is_timed(statement: Statement) -> bool:
+    """Whether a statement outside of loops is timed."""
+    timed = isinstance(statement, (For, While, Alloc, Free, RoutineCall, Call))
+    return bool(statement.axes) if isinstance(statement, Kernel) else timed
+
+
+def _is_loop(statement: Statement) -> bool:
+    """Whether a statement is a loop that is looked into."""
+    return isinstance(statement, While) or (isinstance(statement, For) and not statement.parallel)
+
+
+def _is_long(statement: Statement) -> bool:
+    """Whether a statement is timed in each iteration of a loop."""
     match statement:
         case Kernel():
-            return bool(statement.axes)
-        case For(parallel=True) | Alloc() | Free() | RoutineCall() | Call():
-            return True
-        case For() | While():
-            return not any(_holds(inner) for inner in flat(statement.body))
-    return False
-
-
-def _holds(statement: Statement) -> bool:
-    """Whether a loop with such a statement is looked into."""
-    if isinstance(statement, Kernel):
-        return bool(statement.axes)
-    return isinstance(statement, (RoutineCall, Call)) or (
+            points = product([axis.extent for axis in statement.axes])
+            return _is_much(points * kernel_functions.weight(statement), ELEMENTS)
+        case Alloc(buffer) | Free(buffer):
+            return _is_much(buffer.dtype.itemsize * product(list(buffer.shape)), BYTES)
+        case Call():
+            return not is_drawn(statement)
+    return isinstance(statement, RoutineCall) or (
         isinstance(statement, For) and statement.parallel)
+
+
+def _is_much(size: Size, least: int) -> bool:
+    """Whether a size is large in the call at hand, or not known."""
+    try:
+        return hint(size) >= least
+    except Unhinted:
+        return True

@@ -11,8 +11,8 @@ from npcompile.backends.cpu.llvm.sizes import Slots
 from npcompile.backends.cpu.llvm.text import Value, literal
 from npcompile.backends.cpu.loader.symbols import DRAW
 from npcompile.core.records import record
-from npcompile.graph.ir import Direct, StaticObject
-from npcompile.program.ir import View
+from npcompile.graph.ir import CallSite, Direct, StaticObject
+from npcompile.program.ir import Call, View
 
 PREFIX = "numpy.random.Generator."
 GIVES = {"uniform": "double", "normal": "double", "int64": "i64"}
@@ -54,6 +54,13 @@ def draw(path: str, site: Direct, inputs: tuple[View, ...]) -> Draw | None:
     both = tuple([found for name, usual in parameters.items()
                   if (found := given.get(name, usual)) is not None])
     return Draw(kind, both)
+
+
+def is_drawn(call: Call) -> bool:
+    """Whether a call draws a number, which takes no longer than an operation on numbers."""
+    site = call.function
+    return (isinstance(site, CallSite) and site.direct is not None
+            and draw(site.path, site.direct, call.inputs) is not None)
 
 
 def _number(kind: str, argument: int | StaticObject, inputs: tuple[View, ...]) -> Given | None:
