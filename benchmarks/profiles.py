@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.profiles [--write]`` calls the functions of :mod:`benchmarks.users` inside a
 ``with npcompile.profiler()`` block and outside of one, in turns, and profiles a call of each.
-Times are the least of many rounds; functions that Python runs are left out.  ``--write`` puts the
+Times are the thread's own, of one thread, the least of many rounds; functions that Python runs are
+left out.  ``--write`` puts the
 table into ``docs/measurements/profiles.md``.
 """
 
@@ -15,15 +16,15 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 import npcompile
-from benchmarks.users import Case, cases, once
+from benchmarks.users import Case, cases
 from npcompile import jit
 
 PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "profiles.md"
-ROUNDS, CALLS, SECONDS, LONG = 15, 200, 0.3, 20e-6
+ROUNDS, CALLS, SECONDS, LONG = 40, 200, 0.3, 20e-6
 #: what is promised: of the time without recording, and the difference between lines and the call
 RATIO, APART = 1.10, 0.05
 
@@ -44,6 +45,15 @@ class Found:
         return self.recorded / self.seconds
 
 
+def once(function: Any, case: Case, args: tuple[Any, ...], calls: int) -> float:
+    """Seconds of a call."""
+    given = [case.make() for _ in range(calls)] if case.fresh else [args] * calls
+    begun = thread_time()
+    for each in given:
+        function(*each)
+    return (thread_time() - begun) / calls
+
+
 def measured(case: Case) -> Found | None:
     """One function; None if Python runs it, whole or a statement of it."""
     compiled = jit(case.function)
@@ -54,14 +64,16 @@ def measured(case: Case) -> Found | None:
         calls += 1
     if compiled._dispatcher.fallbacks or compiled.explain(*case.make()).graph_breaks:
         return None
-    each = min(max(1, int(20e-3 / once(compiled, case, args, 1))), 2000)
+    each = min(max(1, int(6e-3 / max(once(compiled, case, args, 1), 1e-7))), 2000)
     profiler = npcompile.profiler()
     with profiler:
         once(compiled, case, args, 2)
     plain = recorded = math.inf
     for _ in range(ROUNDS):
+        once(compiled, case, args, 3)
         plain = min(plain, once(compiled, case, args, each))
         with profiler:
+            once(compiled, case, args, 3)
             recorded = min(recorded, once(compiled, case, args, each))
     profile = compiled.profile(*case.make())
     lines = sum(profile.lines.values())
@@ -78,7 +90,7 @@ def table(rows: list[Found]) -> Iterator[str]:
     yield from (
         "# Profiles", "",
         f"Written by `python -m benchmarks.profiles --write`, Python {platform.python_version()}, "
-        "on a shared machine.  *Recorded*: the", "time of a call inside `with "
+        "on a shared machine, one thread.  *Recorded*: the", "time of a call inside `with "
         "npcompile.profiler()` over that outside.  *Lines*: the sum of the lines of `f.profile()` "
         "over", "its call; *named*: the share of the time that is told of a line of the function.  "
         "Nothing is recorded outside of a block.", "",
@@ -95,6 +107,7 @@ def table(rows: list[Found]) -> Iterator[str]:
 
 def main() -> None:
     warnings.simplefilter("ignore")
+    npcompile.set_num_threads(1)
     wanted = [word for word in sys.argv[1:] if not word.startswith("-")]
     rows: list[Found] = []
     for case in cases():

@@ -17,8 +17,6 @@ from npcompile.core.sections import section
 from npcompile.core.units import time_text
 from npcompile.core.unseen import unseen
 from npcompile.runtime.unsafe.native_functions import FunctionBase, install
-from npcompile.runtime.versions.dispatch import Dispatcher
-
 
 LONG = 100e-6  # seconds of a call, from which its processor time is read
 
@@ -127,7 +125,8 @@ class profiler:
         for key, found in self._functions.items():
             if found.calls:
                 busy = found.busy / found.watched if found.watched else 1.0
-                reading = Reading.of(found.entry.dispatcher, found.recorder, rate, found.seconds, busy)
+                reading = Reading.of(
+                    found.entry.dispatcher, found.recorder, rate, found.seconds, busy)
                 self.profiles[key.__qualname__] = reading.profile(None)
 
     def _take(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import re
 from collections.abc import Mapping, Sequence
 from types import FunctionType
 from typing import Any
@@ -39,6 +40,8 @@ from npcompile.runtime.unsafe import raw_memory
 from npcompile.runtime.versions.native import loaded
 
 _PYTHON = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+_BODY = re.compile(r"define i64 @body\(ptr %frame\) nounwind(?: optnone noinline)? {")
+LONG = 4000  #: lines of a body that is not worth LLVM's passes
 ENDLESS = 1 << 30  #: the length of an array that only a pointer tells of
 HINT = 64  #: the length of arrays that a function is traced with
 #: what Python's function returns: it has computed the call, or raised, or compiled code may go on
@@ -240,12 +243,13 @@ class CFunction:
 
 def _inlined(body: str, optimise: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     """The text of a body that becomes a part of the C function, and the functions that LLVM's
-    passes help then; one that is compiled in haste stays apart."""
-    head, name, rest = body.partition("define i64 @body(ptr %frame) nounwind {")
-    if not name:
+    passes help then: its numbers are in registers.  A long body stays apart."""
+    found = _BODY.search(body)
+    if found is None or body.count("\n") > LONG:
         return body, optimise
     inner = f"define internal i64 @body(ptr %frame){INLINED}nounwind {{"
-    return f"{head}{inner}{rest}", (*[n for n in optimise if n != "body"], "cfunction")
+    return (f"{body[: found.start()]}{inner}{body[found.end():]}",
+            (*[n for n in optimise if n != "body"], "cfunction"))
 
 
 def _report(error: BaseException) -> None:
@@ -263,33 +267,41 @@ class CFunctionWriter:
     def __init__(self, owner: CFunction, module: LLVMModule, captured: Captured | None) -> None:
         self.owner, self.captured = owner, captured
         self.elems = [elem for param in owner.params for elem in param.elems]
-        result = "void" if owner.result is None else elem(owner.result)
+        self.result = "void" if owner.result is None else elem(owner.result)
         params = [(text, f"a{k}") for k, text in enumerate(self.elems)]
-        self.f = LLVMFunction(module, "cfunction", result, params, False)
-        self.result = result
+        self.f = LLVMFunction(module, "cfunction", self.result, params, False)
+        self.asking = LLVMFunction(module, "ask", self.result, params)
         self.block = Value("@npc.block", "ptr")
-        self.out = self.f.alloca("i64")  # which no other function sees, but for the body
 
     def write(self) -> None:
         f = self.f
         if self.captured is not None:
             f.branch(self.ready(self.captured), "run", "ask", likely=True)
             f.label("run")
-            status = self.body(self.captured)
+            out = f.alloca("i64")  # which no other function sees, but for the body
+            status = self.body(self.captured, out)
             f.branch(f.icmp("eq", status, i64(DONE)), "done", "ask", likely=True)
-        else:
-            f.jump("ask")
-        f.label("ask")
+            f.label("done")
+            self.give(f, out)
+            f.label("ask")
+        self.again(f, "ask")
         self.ask()
-        f.label("done")
-        self.give(self.out)
 
-    def word(self, k: int) -> Value:
+    def again(self, f: LLVMFunction, name: str) -> None:
+        """Returns what another function of the same parameters does."""
+        call = f"tail call {self.result} @{name}({', '.join(v.typed for v in f.params)})"
+        if self.result == "void":
+            f.do(call)
+            f.do("ret void")
+        else:
+            f.do(f"ret {f.op(call, self.result).typed}")
+
+    def word(self, k: int, f: LLVMFunction) -> Value:
         """A parameter of C's as it lies in its word: integers as wide as this."""
-        value = self.f.params[k]
+        value = f.params[k]
         if not value.elem.startswith("i") or value.elem == "i64":
             return value
-        return self.f.convert("sext" if self.kinds[k] == "i" else "zext", value, "i64")
+        return f.convert("sext" if self.kinds[k] == "i" else "zext", value, "i64")
 
     @property
     def kinds(self) -> list[str]:
@@ -303,10 +315,10 @@ class CFunctionWriter:
         fits = f.negate(captured.stale(f, self.block))
         for k, place in enumerate(self.owner.sizes, captured.size):
             known = f.load(self.f.offset(self.block, "i64", i64(k)), "i64")
-            fits = f.binary("and", fits, f.icmp("eq", known, self.word(place)))
+            fits = f.binary("and", fits, f.icmp("eq", known, self.word(place, f)))
         return fits
 
-    def body(self, captured: Captured) -> Value:
+    def body(self, captured: Captured, out: Value) -> Value:
         f, lowered, owner = self.f, captured.lowered, self.owner
         frame = lowered.frame
         slots = f.alloca("i64", frame.size)
@@ -314,31 +326,34 @@ class CFunctionWriter:
         for k in lowered.given:
             buffer, leaf = lowered.program.params[k], lowered.trace.leaves[k]
             place = owner.place(leaf.source)
-            value = self.out if place == len(owner.params) else self.word(owner.starts[place])
+            value = out if place == len(owner.params) else self.word(owner.starts[place], f)
             number = isinstance(leaf.type, Scalar)
             slot = frame.number(buffer) if number else frame.data(buffer)
             f.store(value, f.offset(slots, "i64", i64(slot)))
         for name, place in owner.symbols.items():
             if name in frame:
-                size = i64(ENDLESS) if place < 0 else self.word(place)
+                size = i64(ENDLESS) if place < 0 else self.word(place, f)
                 f.store(size, f.offset(slots, "i64", i64(frame.symbol(name))))
         captured.fill(f, slots, self.block)
         return f.op(f"call i64 @body({slots.typed})", "i64")
 
     def ask(self) -> None:
-        """Has Python compute the call, or approve its sizes."""
-        f, count = self.f, len(self.elems)
+        """Has Python compute the call, or approve its sizes.  It is a function of its own, so that
+        a call that does not need it has nothing on the stack."""
+        f, count = self.asking, len(self.elems)
         words = f.alloca("i64", count + 1)
         for k in range(count):
-            f.store(self.word(k), f.offset(words, "i64", i64(k)))
+            f.store(self.word(k, f), f.offset(words, "i64", i64(k)))
         python = f.load(self.block, "ptr")
         said = f.op(f"call i64 {python.text}({words.typed})", "i64")
         f.branch(f.icmp("eq", said, i64(_DONE)), "computed", "other")
         f.label("computed")
-        self.give(f.offset(words, "i64", i64(count)))
+        self.give(f, f.offset(words, "i64", i64(count)))
         f.label("other")
         if self.captured is not None:
             f.branch(f.icmp("eq", said, i64(_APPROVED)), "run", "failed")
+            f.label("run")
+            self.again(f, "cfunction")
             f.label("failed")
         if self.result == "void":
             f.do("ret void")
@@ -346,9 +361,8 @@ class CFunctionWriter:
             nothing = float("nan") if self.result in ("double", "float") else 0
             f.do(f"ret {literal(self.result, nothing).typed}")
 
-    def give(self, place: Value) -> None:
+    def give(self, f: LLVMFunction, place: Value) -> None:
         """Returns what is at some place."""
-        f = self.f
         if self.result == "void":
             f.do("ret void")
         else:
