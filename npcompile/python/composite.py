@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 if TYPE_CHECKING:
     from npcompile.python.values import Value
@@ -18,6 +18,17 @@ class Composite:
 
     __slots__ = ()
     joins = False
+    #: whether two paths that make equal ones make two objects
+    renewed: ClassVar[bool] = False
+    #: whether only the code that it is made of looks at its parts
+    closed: ClassVar[bool] = False
+    #: makes Python's object of the objects that its parts are; None: nothing does
+    builds: ClassVar[Any] = None
+
+    @property
+    def python_class(self) -> type:
+        """The class that the program sees; ``object``: none that is known here."""
+        return object
 
     def parts(self) -> tuple[Value, ...]:
         """The values that it is made of."""

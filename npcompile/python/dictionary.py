@@ -224,7 +224,7 @@ class DictType(PythonType):
             self.t.inputs.guard_keys(self.value.source, self.value.value)
         return kind((self.value,), itself=True)
 
-    def update(self, *other: Value, **named: Value) -> Value:
+    def update(self, /, *other: Value, **named: Value) -> Value:
         raise NotImplementedError
 
     def setdefault(self, key: Value, default: Value = NONE) -> Value:
@@ -301,7 +301,7 @@ class MadeDict(DictType):
         self.t.heap[self.value] = {}
         return NONE
 
-    def update(self, *other: Value, **named: Value) -> Value:
+    def update(self, /, *other: Value, **named: Value) -> Value:
         more = mapping(self.t, other[0]) if other else {}
         self.t.heap[self.value] = {**self.own(), **more, **named}
         return NONE
@@ -367,7 +367,7 @@ class ExternalDict(DictType):
         self._remove(*keys(self.t, self.value))
         return NONE
 
-    def update(self, *other: Value, **named: Value) -> Value:
+    def update(self, /, *other: Value, **named: Value) -> Value:
         for key, value in {**(mapping(self.t, other[0]) if other else {}), **named}.items():
             self.setitem(Static(key), value)
         return NONE

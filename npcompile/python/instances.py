@@ -12,6 +12,14 @@ class InstanceType(PythonType):
     """An instance, whose operators are methods of its class
     (:mod:`npcompile.tracing.operator_methods`)."""
 
+    def call(
+        self, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool = False
+    ) -> Value:
+        found = self.t.special_method(self.value, "__call__")
+        if found is None:
+            return super().call(args, kwargs, plain)
+        return self.t.call(found, (self.value, *args), kwargs, plain)
+
     def enter(self) -> tuple[Value, Value]:
         begin, end = (self._special(name) for name in ("__enter__", "__exit__"))
         leave = Method(end, self.value)

@@ -52,8 +52,6 @@ class Iterator(Composite):
 
     #: the kind's name in messages
     kind: ClassVar[str] = ""
-    #: the class that the program sees
-    python_class: ClassVar[type] = object
     #: what makes one of its parts where Python goes on with it; None: it is left to Python
     result: ClassVar[Any] = None
     #: whether two at their beginnings may become one that runs over either's parts

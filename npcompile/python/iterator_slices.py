@@ -50,7 +50,7 @@ class SliceIterator(Iterator):
         return SliceIterator((self.inner()[0].after(t, k), t.builder.size(self.most(t) - k)))
 
 
-class SliceType(PythonType):
+class IsliceType(PythonType):
     """The class ``itertools.islice``."""
 
     @classmethod

@@ -8,7 +8,7 @@ from npcompile.python.iterator import Iterator
 from npcompile.python.iterators import ConstantIterator
 from npcompile.python.protocol import PythonType
 from npcompile.python.registry import view
-from npcompile.python.values import Static, Value, boolean
+from npcompile.python.values import TRUE, Static, Value, boolean
 
 _SIZED = (ConstantIterator, KeysIterator)
 
@@ -36,6 +36,11 @@ class IteratorType(PythonType):
         sized = isinstance(self.value, _SIZED) and self.value.token is None
         known = self.value.left(self.t) if sized else None
         return None if known is None else Static(known)
+
+    def truth(self) -> Value:
+        if self.value.itself:
+            raise self.t.refuse("truth", "of a range or a view of a dictionary is left to Python")
+        return TRUE
 
     def iterate(self) -> Iterator:
         return self.value

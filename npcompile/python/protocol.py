@@ -24,6 +24,7 @@ from npcompile.ops.operands import Context
 from npcompile.python.iterator import Iterator
 from npcompile.python.values import (
     NULL,
+    Frame,
     Function,
     HeapObject,
     Static,
@@ -131,6 +132,8 @@ class Tracing(Context, Protocol):
     def follow(
         self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
     ) -> Value: ...
+    def inlines(self, function: Value) -> bool: ...
+    def enter(self, frame: Frame) -> Value: ...
     def binary(self, symbol: str, left: Value, right: Value) -> Value: ...
     def special_method(self, value: Value, name: str) -> Value | None: ...
     def items(self, value: Value) -> tuple[Value, ...]: ...
@@ -156,7 +159,7 @@ class PythonType:
         self.value = value
 
     @classmethod
-    def construct(cls, t: Tracing, *args: Any, **kwargs: Any) -> Value:
+    def construct(cls, t: Tracing, /, *args: Any, **kwargs: Any) -> Value:
         """``type(...)``; NULL where the general rules for calls apply.  Parameters have the names
         that the type gives them: calls that do not fit are Python's."""
         return NULL
@@ -194,6 +197,24 @@ class PythonType:
         if self.value.source is not None and not isinstance(held, LASTING):
             raise self.t.refuse("len", f"of a {type(held).__name__} that may change")
         return Static(len(held))
+
+    def truth(self) -> Value | None:
+        """``bool(value)``: TRUE, FALSE or a traced bool; None: the truth of a number or array."""
+        return None
+
+    def attribute(self, name: str) -> Value | None:
+        """``value.name``, where that is no method; None: it is left to Python."""
+        return None
+
+    def call(
+        self, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool = False
+    ) -> Value:
+        """``value(*args, **kwargs)``; ``plain``: the result goes on the stack, nothing else."""
+        raise self.t.refuse("call", f"of {described(self.value)}")
+
+    def inlines(self) -> bool:
+        """Whether a call only hands its arguments to a function of the program."""
+        return False
 
     def iterate(self) -> Iterator:
         """``iter(value)``"""

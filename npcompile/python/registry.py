@@ -7,13 +7,14 @@ A type's class stands in this room; tracing adds lines for classes that use more
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import inspect
 import itertools
 import sys
 from collections.abc import Callable
 from functools import partial
-from types import FunctionType
+from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,18 @@ TYPES: dict[type, str] = {
     str: "npcompile.python.strings:TextType",
     bytes: "npcompile.python.strings:TextType",
     frozenset: "npcompile.python.sets:SetType",
+    FunctionType: "npcompile.python.functions:DefinedType",
+    **dict.fromkeys(
+        (MethodType, BuiltinMethodType, MethodWrapperType),
+        "npcompile.python.bound_methods:BoundMethodType",
+    ),
+    slice: "npcompile.python.slices:SliceType",
+    functools.partial: "npcompile.python.partials:PartialType",
+    np.vectorize: "npcompile.python.partials:VectorizeType",
     Iterator: "npcompile.python.iterator_type:IteratorType",
     itertools.repeat: "npcompile.python.endless_iterators:RepeatType",
     itertools.count: "npcompile.python.endless_iterators:CountType",
-    itertools.islice: "npcompile.python.iterator_slices:SliceType",
+    itertools.islice: "npcompile.python.iterator_slices:IsliceType",
     contextlib.nullcontext: "npcompile.python.null_contexts:NullContextType",
     type(np.s_): "npcompile.python.index_expressions:IndexExpressionType",
 }

@@ -94,6 +94,9 @@ class TracedText(TextType):
     def length(self) -> Value:
         return self.t.texts.length(self.value)
 
+    def truth(self) -> Value:
+        return self.t.compare("!=", self.length(), Static(0))
+
     def iterate(self) -> Iterator:
         if self.value.kind is Character:
             raise self.t.refuse("iteration", "over a single character is left to Python")

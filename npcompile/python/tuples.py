@@ -10,9 +10,16 @@ from npcompile.python.constants import ConstantType
 from npcompile.python.iterator import Iterator
 from npcompile.python.iterators import ItemsIterator
 from npcompile.python.protocol import PythonType, Tracing
-from npcompile.python.values import Sequence, Static, Unreachable, Value
+from npcompile.python.values import Sequence, Static, Unreachable, Value, boolean
 
 CHOSEN = 32  #: items of a tuple that an index of the run's chooses from
+
+
+def field_names(kind: type) -> tuple[str, ...]:
+    """The names of a named tuple's items, and of a tuple's that C code names."""
+    own = getattr(kind, "__match_args__", ()) if issubclass(kind, tuple) else ()
+    found: tuple[str, ...] = getattr(kind, "_fields", own)
+    return found
 
 
 class TupleType(PythonType):
@@ -73,6 +80,13 @@ class MadeTuple(TupleType):
 
     def length(self) -> Value:
         return Static(len(self.value.items))
+
+    def truth(self) -> Value:
+        return boolean(bool(self.value.items))
+
+    def attribute(self, name: str) -> Value | None:
+        names = field_names(self.value.kind)
+        return self.value.items[names.index(name)] if name in names else None
 
     def iterate(self) -> Iterator:
         return ItemsIterator(self.value.items)

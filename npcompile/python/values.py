@@ -19,9 +19,10 @@ A :class:`.composite.Composite` is made of other values.
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable, Iterable
 from itertools import islice
-from types import CodeType
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -49,6 +50,9 @@ else:
 
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+#: the classes of bound functions that are not written in Python, by their functions'
+_BOUND = {types.MethodDescriptorType: types.BuiltinMethodType,
+          types.WrapperDescriptorType: types.MethodWrapperType}
 
 
 class Marker:
@@ -89,6 +93,7 @@ class Sequence(Composite):
     whole: Static | None = None
 
     joins = True
+    renewed = True
 
     def parts(self) -> tuple[Value, ...]:
         return self.items
@@ -164,11 +169,16 @@ class Vector:
 
 @record(eq=False)
 class Slice(Composite):
+    """``slice(start, stop, step)``."""
+
     start: Value
     stop: Value
     step: Value
 
     joins = True
+    renewed = True
+    builds = slice
+    python_class = slice
 
     def parts(self) -> tuple[Value, ...]:
         return (self.start, self.stop, self.step)
@@ -195,7 +205,7 @@ class Function(Composite):
     """A function that the program defined; ``owner`` is where its globals are found.
     ``annotations`` are names and what they are given, in turns."""
 
-    code: CodeType
+    code: types.CodeType
     space: dict[str, Any]
     owner: Source | None
     name: str
@@ -203,6 +213,9 @@ class Function(Composite):
     keyword_defaults: dict[str, Value] = field(default_factory=dict)
     closure: tuple[Value, ...] = ()
     annotations: tuple[Value, ...] = ()
+
+    closed = True
+    python_class = types.FunctionType
 
     def parts(self) -> tuple[Value, ...]:
         named = self.keyword_defaults.values()
@@ -226,6 +239,13 @@ class Method(Composite):
     function: Value
     receiver: Value
 
+    renewed = True
+
+    @property
+    def python_class(self) -> type:
+        held = self.function.value if isinstance(self.function, Static) else None
+        return _BOUND.get(type(held), types.MethodType)
+
     def parts(self) -> tuple[Value, ...]:
         return (self.function, self.receiver)
 
@@ -238,11 +258,13 @@ class Method(Composite):
 
 @record(eq=False)
 class Partial(Composite):
-    """``functools.partial``."""
+    """A callable with its first arguments; ``python_class`` is ``functools.partial``, or the class
+    of what calls like one."""
 
     function: Value
     args: tuple[Value, ...]
     keywords: dict[str, Value]
+    python_class: type = functools.partial
 
     def parts(self) -> tuple[Value, ...]:
         return (self.function, *self.args, *self.keywords.values())
@@ -250,7 +272,8 @@ class Partial(Composite):
     def rebuilt(self, parts: Iterable[Value]) -> Partial:
         function, *rest = parts
         count = len(self.args)
-        return Partial(function, tuple(rest[:count]), dict(zip(self.keywords, rest[count:])))
+        keywords = dict(zip(self.keywords, rest[count:]))
+        return Partial(function, tuple(rest[:count]), keywords, self.python_class)
 
 
 @record(eq=False)
@@ -259,6 +282,8 @@ class Super(Composite):
 
     after: Value
     receiver: Value
+
+    python_class = super
 
     def parts(self) -> tuple[Value, ...]:
         return (self.after, self.receiver)
@@ -372,44 +397,6 @@ class Scope:
         if self.outer is None or self.outer is home:
             return storage.first
         return self.outer.version(storage, home)
-
-
-@record(eq=False, frozen=False)
-class LoopFacts:
-    """What earlier attempts found out about a loop.
-
-    ``rebound`` are variables that hold another array from iteration to iteration, ``varying`` those
-    that hold shorter ones, ``borrowed`` those that come to hold a list out of another list;
-    ``mixed`` gives the kinds of values that a variable, or an item of its tuple, holds (see
-    :mod:`.carried_unions`); ``changed`` are lists, dictionaries and instances whose contents
-    change; ``writes``: an iteration writes what the caller can see, so its checks must know where
-    Python goes on; ``pairs``: arrays swap names, and an iteration of the region is two of the loop;
-    ``early`` are the paths that got several kinds before the first iteration was tried on its own,
-    which is not done again if ``parting``; ``refused`` is why it can't be a region.
-    """
-
-    rebound: set[Any] = field(default_factory=set)
-    varying: set[Any] = field(default_factory=set)
-    borrowed: set[Any] = field(default_factory=set)
-    mixed: dict[tuple[Any, ...], tuple[Any, ...]] = field(default_factory=dict)
-    changed: set[HeapObject] = field(default_factory=set)
-    writes: bool = False
-    pairs: bool = False
-    early: set[tuple[Any, ...]] = field(default_factory=set)
-    parting: bool = False
-    refused: list[Refused] = field(default_factory=list)
-
-    def sees_write(self) -> None:
-        """An iteration writes what the caller can see."""
-        self.writes = True
-
-    def swaps(self) -> None:
-        """Arrays swap names from iteration to iteration."""
-        self.pairs = True
-
-    def parts(self) -> None:
-        """The first iteration is not followed on its own again."""
-        self.parting = True
 
 
 @record(eq=False, frozen=False)
@@ -528,13 +515,9 @@ def python_class(value: Value) -> type:
         return value.kind
     if isinstance(value, TaggedUnion):
         raise refuse("type", "of a value that depends on the path that was taken")
-    if isinstance(value, Iterator):
+    if isinstance(value, Composite):
         return value.python_class
-    from types import FunctionType, MethodType
-
-    return {ArrayRef: np.ndarray, Slice: slice, Function: FunctionType, Method: MethodType}.get(
-        type(value), object
-    )
+    return np.ndarray if isinstance(value, ArrayRef) else object
 
 
 def is_model(value: Value) -> bool:
@@ -570,8 +553,6 @@ def described(value: Value) -> str:
         return value.name
     if isinstance(value, Iterator):
         kind = "iterator"
-    elif isinstance(value, (Partial, Super)):
-        kind = type(value).__name__.lower()
     elif isinstance(value, Static) and isinstance(value.value, type):
         return f"the class {value.value.__name__}"
     else:

@@ -89,6 +89,12 @@ class TensorType(PythonType):
     def contains(self, item: Value) -> Value:
         raise self.t.refuse("in", "of an array is left to Python")
 
+    def truth(self) -> Value:
+        return tensor_values.truth(self.t, self.value)
+
+    def attribute(self, name: str) -> Value:
+        return tensor_values.load(self.t, self.value, name)
+
     def length(self) -> Value | None:
         return ArrayType(self.t, tensor_values.array(self.value)).length()
 

@@ -25,12 +25,12 @@ from npcompile.guards.own_attributes import MISSING, own, static
 from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
+from npcompile.python import registry
 from npcompile.python.values import (
     HeapObject,
     Method,
     Object,
     Sequence,
-    Slice,
     Static,
     Unreachable,
     Value,
@@ -41,7 +41,6 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import (
     device_arrays,
-    tensor_values,
     traced_containers,
 )
 from npcompile.tracing.inputs import pinned
@@ -121,13 +120,6 @@ def _class_function(t: Tracer, obj: HeapObject, name: str) -> Value:
     return t.inputs.lift(held, Attribute(obj.source, name))
 
 
-def _fields(kind: type) -> tuple[str, ...]:
-    """The names of a named tuple's items."""
-    own = getattr(kind, "__match_args__", ()) if issubclass(kind, tuple) else ()
-    found: tuple[str, ...] = getattr(kind, "_fields", own)
-    return found
-
-
 def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
     """``value.name``.  ``on_stack``: it goes on the stack, nothing else."""
     found = t.effects.load(value, name)
@@ -146,17 +138,13 @@ def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
             return t.operate(views.attribute, value, name)
         case Node():
             return _number(t, value, name)
-        case Sequence() if is_tensor(value):
-            return tensor_values.load(t, value, name)
-        case Sequence(items, kind) if name in _fields(kind):
-            return items[_fields(kind).index(name)]
-        case Slice() if name in ("start", "stop", "step"):
-            part: Value = getattr(value, name)
-            return part
         case HeapObject() if value.kind not in (None, list, dict):
             return _instance(t, value, name, on_stack)
         case Static(held, source):
             return _static(t, held, source, name, on_stack)
+    found = registry.view(t, value).attribute(name)
+    if found is not None:
+        return found
     raise t.refuse(f".{name}", f"of {described(value)} is left to Python")
 
 

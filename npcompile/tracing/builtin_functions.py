@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import abc
-import functools
 import math
 import operator
 import types
@@ -22,6 +21,7 @@ from npcompile.graph.types import PY_BOOL
 from npcompile.guards.class_hooks import answer
 from npcompile.ops.operands import ArrayRef
 from npcompile.python import characters, dictionary
+from npcompile.python.composite import Composite
 from npcompile.python.iterator import Iterator
 from npcompile.python.iterators import ArrayIterator
 from npcompile.python.polyfills.containers import DefaultDict, HashedSet, Queue, scattered, whole
@@ -29,12 +29,8 @@ from npcompile.python.registry import view
 from npcompile.python.values import (
     NONE,
     NULL,
-    Function,
     HeapObject,
-    Method,
-    Partial,
     Sequence,
-    Slice,
     Static,
     TaggedUnion,
     Unreachable,
@@ -144,10 +140,18 @@ def _abs(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(isinstance, counts=(2, 2))
 def _isinstance(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     device_arrays.check_class(t, args[0])
-    kind, wanted = python_class(args[0]), t.static(args[1], "isinstance")
+    kind, wanted = _class(t, args[0]), t.static(args[1], "isinstance")
     if not _asks_class(wanted) or not attributes.shows_class(args[0]):
         raise t.refuse("isinstance", "is answered by code of a class")
     return boolean(issubclass(kind, wanted))
+
+
+def _class(t: Tracer, value: Value) -> type:
+    """``type(value)``, where it is known."""
+    kind = python_class(value)
+    if kind is object and isinstance(value, Composite):
+        raise t.refuse("type", f"of {described(value)} is left to Python")
+    return kind
 
 
 def _asks_class(wanted: Any) -> bool:
@@ -165,7 +169,7 @@ def _type(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if len(args) != 1:
         raise t.refuse("type", "makes a class")
     device_arrays.check_class(t, args[0])
-    return Static(python_class(args[0]))
+    return Static(_class(t, args[0]))
 
 
 @rule(issubclass, counts=(2, 2))
@@ -185,9 +189,9 @@ def _cast(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(callable, counts=(1, 1))
 def _callable(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     held = args[0]
-    if isinstance(held, (Function, Method, Partial)):
-        return boolean(True)
-    return boolean(callable(held.value)) if isinstance(held, Static) else boolean(False)
+    if isinstance(held, Static):
+        return boolean(callable(held.value))
+    return boolean(any("__call__" in vars(base) for base in python_class(held).__mro__))
 
 
 @rule(hasattr, counts=(2, 2))
@@ -325,12 +329,6 @@ def _dict(t: Tracer, args: Args, kwargs: Keywords) -> Value:
             key, value = parts
             found[t.static(key, "a dictionary's key")] = value
     return t.allocate(dict, {**found, **kwargs})
-
-
-@rule(slice, counts=(1, 3))
-def _slice(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    start, stop, step = (NONE, *args, NONE) if len(args) == 1 else (*args, NONE)[:3]
-    return Slice(start, stop, step)
 
 
 @rule(sorted, counts=(1, 1), names=("key", "reverse"))
@@ -540,6 +538,3 @@ def _replace(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return Sequence(tuple(items), kind)
 
 
-@rule(functools.partial)
-def _partial(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return Partial(args[0], args[1:], kwargs)

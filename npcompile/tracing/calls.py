@@ -12,28 +12,21 @@ from npcompile.core.errors import Refused
 from npcompile.core.paths import import_path
 from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
-from npcompile.frontend.bytecode import analyse
 from npcompile.guards.class_hooks import has_finalizer, looks_up_plainly, of_library, wrapped_by_us
 from npcompile.guards.sources import Attribute, Default, Source
 from npcompile.ops.arguments import FOLLOWED, followed_functions
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import Op, resolve
-from npcompile.python import registry
+from npcompile.python import functions, registry
 from npcompile.python.values import (
     NULL,
-    UNBOUND,
-    Frame,
     Function,
     HeapObject,
-    Method,
-    Partial,
     Sequence,
-    State,
     Static,
     Unreachable,
     Value,
     Vector,
-    described,
     python_class,
 )
 from npcompile.tracing import (
@@ -55,20 +48,9 @@ def call(
     plain: bool = False,
 ) -> Value:
     """``function(*args, **kwargs)``; ``plain``: the result goes on the stack, nothing else."""
-    match function:
-        case Function():
-            return inline(t, function, args, kwargs, plain)
-        case Method(inner, receiver):
-            return call(t, inner, (receiver, *args), kwargs, plain)
-        case Partial(inner, first, keywords):
-            return call(t, inner, first + args, {**keywords, **kwargs}, plain)
-        case Static(held, source):
-            return _call_object(t, held, source, args, kwargs, plain)
-        case HeapObject():
-            method = attributes.method(t, function, "__call__")
-            if method is not None:
-                return call(t, method, (function, *args), kwargs, plain)
-    raise t.refuse("call", f"of {described(function)}")
+    if isinstance(function, Static):
+        return _call_object(t, function.value, function.source, args, kwargs, plain)
+    return registry.view(t, function).call(args, kwargs, plain)
 
 
 def _call_object(
@@ -111,7 +93,7 @@ def _call_object(
     if type(held) is FunctionType and not of_library(held):
         if source is None:
             raise t.refuse(held.__qualname__, "is a function whose place is not known")
-        return inline(t, _from_outside(t, held, source), args, kwargs, plain)
+        return functions.enter(t, _from_outside(t, held, source), args, kwargs, plain)
     if isinstance(held, type):
         return _construct(t, held, source, args, kwargs, plain)
     if isinstance(held, np.vectorize) and source is not None:
@@ -151,11 +133,9 @@ def inlines(t: Tracer, function: Value) -> bool:
     """Whether a call only hands its arguments to a function of the program."""
     from npcompile.tracing.function_rules import FUNCTIONS
 
-    if isinstance(function, Method):
-        return inlines(t, function.function)
-    if isinstance(function, Function):
-        return True
-    held = function.value if isinstance(function, Static) else None
+    if not isinstance(function, Static):
+        return registry.view(t, function).inlines()
+    held = function.value
     return (
         type(held) is FunctionType and held not in FUNCTIONS and resolve(held) is None
         and not of_library(held)
@@ -258,67 +238,6 @@ def _from_outside(t: Tracer, function: FunctionType, source: Source) -> Function
         {name: default(value, name) for name, value in named.items()},
         t.free_variables(function, source),
     )
-
-
-def inline(
-    t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value],
-    plain: bool = False, transparent: bool = False,
-) -> Value:
-    """Follows a function; see :class:`~npcompile.python.values.Frame` for the options."""
-    variables = _bind(t, f, args, kwargs)
-    code = analyse(f.code)
-    variables += [UNBOUND] * (len(code.names) - len(variables))
-    state = State(variables, [], t.heap)
-    frame = Frame(code, f.space, f.owner, f.closure, state, plain, transparent)
-    return t.enter(frame)
-
-
-def _bind(
-    t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
-) -> list[Value]:
-    """Arguments as local variables; what does not fit raises in Python."""
-    code = f.code
-    positional, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-    names = code.co_varnames[:total]
-    variables: list[Value] = [UNBOUND] * total
-    variables[: min(len(args), positional)] = args[:positional]
-    extra: dict[str, Value] = {}
-    for name, value in kwargs.items():
-        place = names.index(name, code.co_posonlyargcount) if (
-            name in names[code.co_posonlyargcount :]
-        ) else -1
-        if place < 0:
-            extra[name] = value
-        elif variables[place] is UNBOUND:
-            variables[place] = value
-        else:
-            raise Unreachable
-    first = positional - len(f.defaults)
-    for place in range(total):
-        if variables[place] is UNBOUND:
-            if place >= positional and names[place] in f.keyword_defaults:
-                variables[place] = f.keyword_defaults[names[place]]
-            elif first <= place < positional:
-                variables[place] = f.defaults[place - first]
-            else:
-                raise Unreachable
-    return variables + _rest(t, f, args[positional:], extra)
-
-
-def _rest(
-    t: Tracer, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
-) -> list[Value]:
-    """``*args`` and ``**kwargs``."""
-    rest: list[Value] = []
-    if f.code.co_flags & 0x04:
-        rest.append(Sequence(args))
-    elif args:
-        raise Unreachable
-    if f.code.co_flags & 0x08:
-        rest.append(t.allocate(dict, dict(kwargs)))
-    elif kwargs:
-        raise Unreachable
-    return rest
 
 
 # ---------------------------------------------------------------------- classes

@@ -38,12 +38,12 @@ from npcompile.guards.kinds import IdentityGuard
 from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Tensor
+from npcompile.python.composite import Composite
 from npcompile.python.values import (
     NONE,
     HeapObject,
     Object,
     Sequence,
-    Slice,
     Static,
     Value,
     described,
@@ -181,9 +181,8 @@ class _Call:
                 return "{" + "".join(
                     f"{self.constant(key)}: {self.text(item)}, " for key, item in items
                 ) + "}"
-            case Slice():
-                parts = ", ".join(map(self.text, (value.start, value.stop, value.step)))
-                return f"slice({parts})"
+            case Composite() if value.builds is not None:
+                return f"{value.builds.__name__}({', '.join(map(self.text, value.parts()))})"
             case Static(held, source):
                 if source is not None and not pinned(held):
                     if isinstance(held, (list, dict, set)) or self.t.effects.pending:

@@ -78,5 +78,8 @@ class FlatType(PythonType):
     def contains(self, item: Value) -> Value:
         raise self.t.refuse("in", "of an iterator is left to Python")
 
+    def truth(self) -> Value:
+        raise self.t.refuse("truth", "of array.flat is left to Python")
+
     def iterate(self) -> Iterator:
         return ArrayIterator(self.value.over[:1], token=self.value.token, begun=self.value.begun)

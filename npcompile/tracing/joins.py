@@ -29,10 +29,8 @@ from npcompile.python.values import (
     UNBOUND,
     Frame,
     HeapObject,
-    Method,
     Object,
     Sequence,
-    Slice,
     State,
     Static,
     Successors,
@@ -386,7 +384,7 @@ class _Merge:
     def one(self, a: Value, b: Value) -> Value:
         """One of two values that are equal: a new one where each arm has an object of its own,
         which another name may share in one arm and not in the other."""
-        if a is b or not isinstance(a, (Sequence, Slice, Method)) or not isinstance(b, type(a)):
+        if a is b or not (isinstance(a, Composite) and isinstance(b, type(a)) and a.renewed):
             return a
         if isinstance(a, Sequence) and isinstance(b, Sequence) and a.whole and b.whole and (
             a.whole.source == b.whole.source

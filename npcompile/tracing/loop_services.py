@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from npcompile.python.values import (
         Frame,
         HeapObject,
-        LoopFacts,
         Object,
         State,
         TaggedUnion,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from npcompile.tracing.carried_sizes import Varying
     from npcompile.tracing.carried_unions import Mixed
     from npcompile.tracing.loop_effects import TypeMismatch
+    from npcompile.tracing.loop_facts import LoopFacts
     from npcompile.tracing.services import Tracer
     from npcompile.tracing.trip_counts import Iterations
 

@@ -19,9 +19,10 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted, hint
 from npcompile.graph.types import BOOL
 from npcompile.python.iterator import Iterator
-from npcompile.python.values import Frame, LoopFacts, State, Successors
+from npcompile.python.values import Frame, State, Successors
 from npcompile.tracing import control, loop_fixpoint, trip_counts
 from npcompile.tracing.loop_effects import MayBeEmpty, Retry, TypeMismatch
+from npcompile.tracing.loop_facts import LoopFacts
 
 if TYPE_CHECKING:
     from npcompile.tracing.services import Tracer

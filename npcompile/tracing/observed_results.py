@@ -28,7 +28,8 @@ from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef
-from npcompile.python.values import HeapObject, Object, Sequence, Slice, Static, Value, described
+from npcompile.python.composite import Composite
+from npcompile.python.values import HeapObject, Object, Sequence, Static, Value, described
 from npcompile.tracing.predicted_results import Shape, contents, fresh_strides
 
 if TYPE_CHECKING:
@@ -242,8 +243,8 @@ class _Traced(_Kinds):
                 return list, *self.all(contents(self.t, value))
             case HeapObject() if value.kind is dict:
                 return dict, *self.named(contents(self.t, value))
-            case Slice():
-                return slice, *self.all((value.start, value.stop, value.step))
+            case Composite() if value.builds is not None:
+                return value.builds, *self.all(value.parts())
             case Static(held):
                 real = _Real()
                 found = real.one(held)

@@ -17,12 +17,9 @@ from npcompile.guards.class_hooks import own
 from npcompile.guards.sources import is_given
 from npcompile.ops import python
 from npcompile.ops.operands import ArrayRef
-from npcompile.python.iterator import Iterator
+from npcompile.python.composite import Composite
 from npcompile.python.values import (
-    Function,
     HeapObject,
-    Method,
-    Partial,
     Sequence,
     Static,
     Unreachable,
@@ -40,7 +37,7 @@ if TYPE_CHECKING:
     from npcompile.core import warned
     from npcompile.guards import kinds
     from npcompile.ops import arguments
-    from npcompile.python import characters, dictionary, protocol, registry
+    from npcompile.python import dictionary, protocol, registry
     from npcompile.tracing import (
         device_arrays,
         iteration,
@@ -382,20 +379,13 @@ def truth(t: Tracer, value: Value) -> Value:
             raise t.refuse("truth", f"of a {type(held).__name__} is computed by Python")
         case Static(held):
             return boolean(bool(held))
-        case Sequence() if is_tensor(value):
-            return tensor_values.truth(t, value)
-        case Sequence() if characters.is_text(value):
-            return compare(t, "!=", texts.length(t, value), Static(0))
-        case Sequence(items):
-            return boolean(bool(items))
         case HeapObject() if value.kind in (list, dict):
             held = t.heap[value]
             return vectors.truth(t, held) if isinstance(held, Vector) else boolean(bool(held))
-        case Iterator() if value.itself or value.python_class is not object:
-            what = "array.flat" if not value.itself else "a range or a view of a dictionary"
-            raise t.refuse("truth", f"of {what} is left to Python")
-        case Function() | Method() | Partial() | Iterator():
-            return boolean(True)
+        case Composite():
+            known = registry.view(t, value).truth()
+            if known is not None:
+                return known
     found = t.operate(python.truth, value)
     return boolean(bool(found.value)) if isinstance(found, Static) else found
 

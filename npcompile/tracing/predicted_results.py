@@ -31,11 +31,11 @@ from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.guards.class_hooks import classes_of_users, own
 from npcompile.ops.foreign import GENERATORS, Foreign
 from npcompile.ops.operands import ArrayRef, Tensor
+from npcompile.python.composite import Composite
 from npcompile.python.values import (
     HeapObject,
     Object,
     Sequence,
-    Slice,
     Static,
     Value,
     Vector,
@@ -149,8 +149,8 @@ class Sample:
             case HeapObject() if value.kind is dict:
                 held = contents(self.t, value).items()
                 return {key: self.sample(item) for key, item in held}
-            case Slice():
-                return slice(*map(self.sample, (value.start, value.stop, value.step)))
+            case Composite() if value.builds is not None:
+                return value.builds(*map(self.sample, value.parts()))
             case Static(held) if type(held) is int and held >= _LARGE:
                 small = self.number(("constant", held), held)
                 self.candidates[held] = small

@@ -26,6 +26,7 @@ from npcompile.graph.ir import (
 )
 from npcompile.graph.types import contiguous
 from npcompile.ops.operands import ArrayRef, Storage, Tensor
+from npcompile.python.composite import Composite
 from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.values import (
     NULL,
@@ -38,7 +39,6 @@ from npcompile.python.values import (
     Method,
     Object,
     Sequence,
-    Slice,
     Static,
     TaggedUnion,
     Value,
@@ -130,9 +130,8 @@ class Trees:
             case TaggedUnion(_, _, options):
                 place = selectors.place(self.t, value)
                 return Items(ir.OneOf, (NumberOf(place), *map(self._option, options)))
-            case Slice():
-                parts = (value.start, value.stop, value.step)
-                return Items(slice, tuple(map(self.result, parts)))
+            case Composite() if value.builds is not None:
+                return Items(value.builds, tuple(map(self.result, value.parts())))
         raise self.t.refuse("return", f"of a {_name(value)} is left to Python")
 
     def _new_number(self, node: Node) -> Tree:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         Frame,
         HeapObject,
         Item,
-        LoopFacts,
         Object,
         Scope,
         State,
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
         Value,
         Vector,
     )
-
+    from npcompile.tracing.loop_facts import LoopFacts
 Made = TypeVar("Made", "Storage", "HeapObject", "Object")
 #: counts of writes, the memory that lists have got
 Progress = tuple[int, int, "frozenset[Storage]"]

@@ -31,6 +31,7 @@ from npcompile.guards.sources import Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
+from npcompile.python.composite import Composite
 from npcompile.python.iterator import RangeIterator
 from npcompile.python.values import (
     UNBOUND,
@@ -38,7 +39,6 @@ from npcompile.python.values import (
     Frame,
     Function,
     HeapObject,
-    LoopFacts,
     Object,
     Scope,
     Sequence,
@@ -64,7 +64,7 @@ from npcompile.tracing.side_effects import SideEffects
 
 if TYPE_CHECKING:
     from npcompile.guards import kinds
-    from npcompile.python import characters, iterators
+    from npcompile.python import characters, functions, iterators
     from npcompile.python.iterator import Iterator as Position
     from npcompile.tracing import (
         attributes,
@@ -77,10 +77,11 @@ if TYPE_CHECKING:
         vectors,
     )
     from npcompile.tracing.dict_lookups import KeyLookups
+    from npcompile.tracing.loop_facts import LoopFacts
     from npcompile.tracing.services import Made, Progress, Reached
 else:
     defer(globals(), "npcompile.guards", "kinds")
-    defer(globals(), "npcompile.python", "characters", "iterators")
+    defer(globals(), "npcompile.python", "characters", "functions", "iterators")
     defer(
         globals(), "npcompile.tracing", "attributes", "calls", "external", "generators",
         "iteration",
@@ -344,8 +345,8 @@ class FunctionTracer:
                     return [self.operand(item) for item in contents]
                 if value.kind is dict:
                     return {key: self.operand(item) for key, item in contents.items()}
-            case Slice():
-                return slice(*map(self.operand, (value.start, value.stop, value.step)))
+            case Composite() if value.builds is not None:
+                return value.builds(*map(self.operand, value.parts()))
             case RangeIterator() if value.itself:
                 made = run(self, "arange", *map(self.operand, value.over))
                 assert isinstance(made, ArrayRef)
@@ -459,10 +460,10 @@ class FunctionTracer:
                 known = [self.known(item) for item in items]
                 if all(ok for ok, _ in known) and own(kind) <= SHOWN:
                     return True, assembled(kind, (x for _, x in known))
-            case Slice():
-                known = [self.known(x) for x in (value.start, value.stop, value.step)]
+            case Composite() if value.builds is not None:
+                known = [self.known(x) for x in value.parts()]
                 if all(ok for ok, _ in known):
-                    return True, slice(*(x for _, x in known))
+                    return True, value.builds(*(x for _, x in known))
         return False, None
 
     def static(self, value: Value, what: str) -> Any:
@@ -551,7 +552,7 @@ class FunctionTracer:
         self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
     ) -> Value:
         """Follows a function of ours in the place of a library's."""
-        return calls.inline(self, function, args, kwargs, transparent=True)
+        return functions.enter(self, function, args, kwargs, transparent=True)
 
     def inlines(self, function: Value) -> bool:
         """Whether a call only hands its arguments to a function of the program."""

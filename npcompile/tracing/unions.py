@@ -23,7 +23,6 @@ from npcompile.python.values import (
     NULL,
     UNBOUND,
     Frame,
-    Function,
     HeapObject,
     State,
     Successors,
@@ -111,7 +110,7 @@ def _parts(value: Value, heap: dict[Storage | HeapObject, Any]) -> tuple[Value, 
             if isinstance(contents, dict):
                 return tuple(contents.values())
             return contents if isinstance(contents, tuple) else ()
-        case Composite() if not isinstance(value, Function):  # which only its own code looks into
+        case Composite() if not value.closed:
             return value.parts()
     return ()
 

@@ -206,7 +206,8 @@ def _vectorize(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     options = {key: t.known(value)[1] for key, value in kwargs.items() if key != "otypes"}
     if len(args) != 1 or any(options.values()):
         raise t.refuse("vectorize", "with options beside otypes")
-    return Partial(Static(_vectorized), (args[0], _one_type(t, kwargs.get("otypes", NONE))), {})
+    otypes = _one_type(t, kwargs.get("otypes", NONE))
+    return Partial(Static(_vectorized), (args[0], otypes), {}, np.vectorize)
 
 
 def _one_type(t: Tracer, otypes: Value) -> Value:
@@ -239,7 +240,7 @@ def vectorized(t: Tracer, held: np.vectorize, source: Source) -> Value:
     function, otypes = (
         t.inputs.lift(getattr(held, name), Attribute(source, name)) for name in ("pyfunc", "otypes")
     )
-    return Partial(Static(_vectorized), (function, _one_type(t, otypes)), {})
+    return Partial(Static(_vectorized), (function, _one_type(t, otypes)), {}, np.vectorize)
 
 
 @rule(np.apply_along_axis)

@@ -1,0 +1,28 @@
+"""Bound methods: a function with the object that is its first argument."""
+
+from __future__ import annotations
+
+from npcompile.python.instances import InstanceType
+from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.values import TRUE, Method, Value
+
+
+class BoundMethodType(PythonType):
+    """A method of an object, of a user's class or of one that is not written in Python."""
+
+    value: Method
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        return (cls if isinstance(value, Method) else InstanceType)(t, value)
+
+    def call(
+        self, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool = False
+    ) -> Value:
+        return self.t.call(self.value.function, (self.value.receiver, *args), kwargs, plain)
+
+    def inlines(self) -> bool:
+        return self.t.inlines(self.value.function)
+
+    def truth(self) -> Value:
+        return TRUE

@@ -1,0 +1,101 @@
+"""Functions that the program defines: how a call binds its arguments and enters the code."""
+
+from __future__ import annotations
+
+from npcompile.frontend.bytecode import analyse
+from npcompile.python.instances import InstanceType
+from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.values import (
+    TRUE,
+    UNBOUND,
+    Frame,
+    Function,
+    Sequence,
+    State,
+    Unreachable,
+    Value,
+)
+
+_VARARGS, _VARKEYWORDS = 0x04, 0x08  #: flags of a code object that takes ``*args``, ``**kwargs``
+
+
+class DefinedType(PythonType):
+    """A function with its defaults and its closure."""
+
+    value: Function
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        return (cls if isinstance(value, Function) else InstanceType)(t, value)
+
+    def call(
+        self, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool = False
+    ) -> Value:
+        return enter(self.t, self.value, args, kwargs, plain)
+
+    def inlines(self) -> bool:
+        return True
+
+    def truth(self) -> Value:
+        return TRUE
+
+
+def enter(
+    t: Tracing, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value],
+    plain: bool = False, transparent: bool = False,
+) -> Value:
+    """Follows a function; see :class:`~npcompile.python.values.Frame` for the options."""
+    variables = _bind(t, function, args, kwargs)
+    code = analyse(function.code)
+    variables += [UNBOUND] * (len(code.names) - len(variables))
+    state = State(variables, [], t.heap)
+    return t.enter(Frame(
+        code, function.space, function.owner, function.closure, state, plain, transparent))
+
+
+def _bind(
+    t: Tracing, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> list[Value]:
+    """Arguments as local variables; where they do not fit, Python raises."""
+    code = f.code
+    positional, total = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames[:total]
+    variables: list[Value] = [UNBOUND] * total
+    variables[: min(len(args), positional)] = args[:positional]
+    extra: dict[str, Value] = {}
+    for name, value in kwargs.items():
+        place = names.index(name, code.co_posonlyargcount) if (
+            name in names[code.co_posonlyargcount :]
+        ) else -1
+        if place < 0:
+            extra[name] = value
+        elif variables[place] is UNBOUND:
+            variables[place] = value
+        else:
+            raise Unreachable
+    first = positional - len(f.defaults)
+    for place in range(total):
+        if variables[place] is UNBOUND:
+            if place >= positional and names[place] in f.keyword_defaults:
+                variables[place] = f.keyword_defaults[names[place]]
+            elif first <= place < positional:
+                variables[place] = f.defaults[place - first]
+            else:
+                raise Unreachable
+    return variables + _rest(t, f, args[positional:], extra)
+
+
+def _rest(
+    t: Tracing, f: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> list[Value]:
+    """``*args`` and ``**kwargs``."""
+    rest: list[Value] = []
+    if f.code.co_flags & _VARARGS:
+        rest.append(Sequence(args))
+    elif args:
+        raise Unreachable
+    if f.code.co_flags & _VARKEYWORDS:
+        rest.append(t.allocate(dict, dict(kwargs)))
+    elif kwargs:
+        raise Unreachable
+    return rest
