@@ -244,13 +244,22 @@ def test_callbacks_where_the_places_are_searched_run_the_plain_function() -> Non
     assert all(elsewhere)
 
 
-def test_what_cannot_be_written_is_not_searched() -> None:
-    """The kernel's pages lie there, some of which end a process that reads them."""
-    size = mmap.PAGESIZE
-    memory = mmap.mmap(-1, 3 * size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    ctypes.CDLL(None).mprotect(ctypes.c_void_p(start + size), ctypes.c_size_t(size), 1)
-    assert gates._readable(start) == start + size
+def test_the_search_ends_where_memory_does() -> None:
+    """Another thread may give back what lies behind the state of an interpreter."""
+    size, libc = mmap.PAGESIZE, ctypes.CDLL(None)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    rights, kind = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    start = libc.mmap(None, ctypes.c_size_t(3 * size), rights, kind, -1, ctypes.c_long(0))
+    held = bytes(range(256)) * (size // 256)
+    ctypes.memmove(start, held, size)
+    assert libc.munmap(start + size, 2 * size) == 0
+    try:
+        assert gates._snapshot(start, size) in (held, b"")  # nothing, where nobody may read so
+        assert gates._snapshot(start + 8, 3 * size)[: size - 8] in (held[8:], b"")
+        assert not gates._snapshot(8, 16)
+    finally:
+        libc.munmap(start, size)
 
 
 def test_a_profile_function_calls_while_calls_for_profilers_are_imported() -> None:

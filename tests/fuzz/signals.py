@@ -35,7 +35,7 @@ from tests.support.machine import SLOWER
 ROOT = Path(__file__).parents[2]
 
 EACH = max(25 // SLOWER, 1)  # programs in a process
-LIMIT = 120 * SLOWER  # seconds for a process
+LIMIT = 120 * SLOWER  # seconds for a program
 FUNCTIONS, CALLS = 2, 3  # of a program for each who calls, calls for each function
 THRESHOLDS = gc.get_threshold()
 RAISED = 4  # exceptions of handlers in a program, at most
@@ -364,6 +364,7 @@ def child(seed: int, count: int) -> None:
         except Late as error:
             run.note(error)
     for number in range(seed, seed + count):
+        faulthandler.dump_traceback_later(LIMIT, exit=True)
         run.rng.seed(number)
         run.program(number, jit)
     for line in ours:

@@ -14,6 +14,7 @@ import pytest
 import npcompile
 from npcompile import jit
 from npcompile.runtime.unsafe.version_tags import filters_address
+from npcompile.runtime.versions.exits import Exits
 from tests.fuzz import fp_warnings
 from tests.fuzz.framework import checked
 from tests.support import oracle
@@ -474,6 +475,38 @@ def test_known_warnings_are_shown_as_by_numpy_without_a_run_in_python(action: An
             found.append(shown(function, space, *calls))
     assert found[0] == found[1]
     assert not any("floating-point" in line for line in compiled.explain().history)
+
+
+@pytest.mark.parametrize("category", [Warning, RuntimeWarning])
+def test_what_the_first_filter_ignores_never_leaves_machine_code(
+    category: type[Warning], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def several(a: Any, b: Any) -> Any:
+        return (a / b - a) / (b + a)
+
+    def writes(a: Any, b: Any) -> None:
+        a /= b
+        a *= np.log(a)
+
+    made = jit(several), jit(writes)
+    left: list[Any] = []
+    leave = Exits.leave
+    monkeypatch.setattr(Exits, "leave", lambda *args: left.append(args) or leave(*args))
+    for function in made:
+        function(np.ones(3), np.ones(3))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            warnings.simplefilter("ignore", category)
+            for _ in range(3):
+                function(np.zeros(3), np.zeros(3))
+            assert not left
+            assert not caught
+            with np.errstate(invalid="raise"), pytest.raises(FloatingPointError):
+                function(np.zeros(3), np.zeros(3))
+            warnings.filterwarnings("always", category=RuntimeWarning)
+            function(np.zeros(3), np.zeros(3))
+            assert len(caught) >= 1
+        left.clear()
 
 
 def test_a_warning_that_is_an_error_comes_from_the_users_line() -> None:

@@ -154,3 +154,14 @@ def test_only_what_has_the_same_bits():
     for _ in range(200):
         assert (thing.rooted(X) == first).all()
     assert not Thing.rooted.cache_info().fallbacks
+
+
+def test_python_that_was_faster_wins_whatever_lies_between_graph_breaks():
+    """Much machine code between two graph breaks is a reason not to try Python, no more."""
+    trial = TierProfile(heavy=True)
+    while not (trial.won or trial.lost):
+        if trial.in_python():
+            trial.note(True, 5e-5, 5e-5)
+        else:
+            trial.note(False, 2.5e-3, 2.5e-3, graph_breaks=20, outside=8e-4)
+    assert trial.lost

@@ -12,14 +12,15 @@ An entry has the address of an array of words::
                    which version tag, last had it, under which filters
 
 A message that the registry says is not shown again costs a look there.  A flag may stand for one
-of several messages, which are not ``certain`` and come first: if none of these would be shown,
-nothing is told; otherwise Python has to look at it.
+of several messages, which are not ``certain`` and come first: if none of these would be shown, or
+the first filter ignores all such warnings, nothing is told; otherwise Python has to look at it.
 """
 
 from __future__ import annotations
 
 import ctypes
 import sys
+import warnings
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,9 @@ else:
     defer(globals(), "npcompile.runtime.entry", "function_writer")
 
 _REGISTRY, _NAME = sys.intern("__warningregistry__"), sys.intern("__name__")
-_VERSION = sys.intern("version")
+_VERSION, _FILTERS = sys.intern("version"), sys.intern("filters")
+#: what ``warnings.simplefilter("ignore")`` makes a filter of; its third item is a class of warnings
+_IGNORE = sys.intern("ignore"), None, None, None, 0
 _HEAD, _FIELDS = 4, 10  #: words before the messages, and of each
 _FLAGS = {name: flag for flag, name in NAMES.items()}
 
@@ -80,8 +83,13 @@ def table(traced: Outline, function: FunctionType) -> MessageTable | None:
 
 
 def shown_before() -> dict[str, int]:
-    """The addresses of what :func:`warn` compares with a registry, by the names it has there."""
-    return {"npc.warnings.filters": filters_address(), "npc.warnings.version": id(_VERSION)}
+    """The addresses of what :func:`warn` compares with a registry and with filters, by the names
+    it has there."""
+    return {
+        "npc.warnings.filters": filters_address(), "npc.warnings.version": id(_VERSION),
+        "npc.warnings": id(vars(warnings)), "npc.warnings.name": id(_FILTERS),
+        **{f"npc.warnings.ignore.{k}": id(item) for k, item in enumerate(_IGNORE)},
+    }
 
 
 def warn() -> str:
@@ -91,22 +99,26 @@ def warn() -> str:
     w = function_writer.Writer()
     clear(w)
     state = w.let("call i32 @npc_errstate()")
-    heard = w.add("and", "i32", "%raised", audible(w, state))
+    heard, warns = w.add("and", "i32", "%raised", audible(w, state)), warning(w, state)
     w.do("%unknown = icmp eq ptr %table, null")
     w.do("br i1 %unknown, label %python, label %look")
     w.label("look")
-    known = w.add("and", "i32", w.load("i32", "%table"), warning(w, state))
+    known = w.add("and", "i32", w.load("i32", "%table"), warns)
     doubt = w.add("and", "i32", heard, w.add("xor", "i32", known, -1))
     w.do(f"%clear = icmp eq i32 {doubt}, 0")
     w.do("br i1 %clear, label %begin, label %python")
     w.label("python")
-    w.do(f"ret i32 {heard}")
-    shown = _shown()
+    w.do("%unheard = call i1 @npc_unheard()")
+    others = w.add("and", "i32", heard, w.add("xor", "i32", warns, -1))
+    w.do(f"ret i32 {w.let(f'select i1 %unheard, i32 {others}, i32 {heard}')}")
+    shown, unheard = _shown(), _unheard()
     return "\n".join([
         _warned(), "define internal i1 @npc_shown(ptr %registry, ptr %fields) {", *shown.lines, "}",
+        "define internal i1 @npc_unheard() {", *unheard.lines, "}",
         "define i32 @npc_warn(ptr %table, i32 %raised) {", *w.lines,
         _GIVE.replace("HEARD", heard), "}",
-        *(w.outside | shown.outside).values(), _OUTSIDE, function_writer.METADATA,
+        *(w.outside | shown.outside | unheard.outside).values(), _OUTSIDE,
+        function_writer.METADATA,
     ])
 
 
@@ -153,8 +165,30 @@ def _shown() -> function_writer.Writer:
     return w
 
 
-def _item(w: function_writer.Writer, key: str) -> str:
-    return w.call("ptr", "PyDict_GetItemWithError", ("ptr", "%registry"), ("ptr", key))
+def _item(w: function_writer.Writer, key: str, table: str = "%registry") -> str:
+    return w.call("ptr", "PyDict_GetItemWithError", ("ptr", table), ("ptr", key))
+
+
+def _unheard() -> function_writer.Writer:
+    """Writes ``i1 npc_unheard()``: whether the first filter ignores all warnings that NumPy gives
+    of floating-point errors, whatever their text and place.  It is read as CPython does."""
+    w = function_writer.Writer()
+    filters = _item(w, w.data("npc.warnings.name"), w.data("npc.warnings"))
+    w.require(w.add("icmp ne", "ptr", filters, "null"), "no")
+    first = w.call("ptr", "PyList_GetItem", ("ptr", filters), ("i64", 0))
+    w.require(w.add("icmp ne", "ptr", first, "null"), "no")
+    items = [w.call("ptr", "PyTuple_GetItem", ("ptr", first), ("i64", k))
+             for k in range(len(_IGNORE))]
+    other = [w.add("icmp ne", "ptr", item, w.data(f"npc.warnings.ignore.{k}"))
+             for k, item in enumerate(items) if k != 2]
+    names = "PyExc_RuntimeWarning", "PyExc_Warning", "PyExc_Exception"
+    kinds = [w.add("icmp eq", "ptr", items[2], w.load("ptr", w.data(name))) for name in names]
+    w.refuse([*other, w.add("xor", "i1", w.any(kinds), "true")], "no")
+    w.do("ret i1 true")
+    w.label("no")
+    w.call("void", "PyErr_Clear")
+    w.do("ret i1 false")
+    return w
 
 
 _OUTSIDE = """
@@ -206,6 +240,9 @@ show:
   %doubtful = icmp eq i64 %certain, 0
   br i1 %doubtful, label %doubt, label %ready
 doubt:  ; nothing is told yet
+  %unheard.now = call i1 @npc_unheard()
+  br i1 %unheard.now, label %skip, label %ask
+ask:
   call void @Py_DecRef(ptr %found)
   ret i32 HEARD
 ready:

@@ -34,6 +34,7 @@ from npcompile.runtime.unsafe.raw_memory import keep_for_ever, protect, symbol, 
 
 _PROFILERS = 0x44  # bits of a byte of tools: PROFILER_ID, and what `sys.setprofile` uses
 _PLACES = 512  # bytes of a thread's state, and of the runtime's, that are searched
+_STATE_BYTES = 1 << 19  # and of an interpreter's state
 _EVENTS = 8  # the first ones; nobody sees instructions without one of them
 
 
@@ -55,7 +56,14 @@ def _places() -> Any:
 
 
 def _snapshot(address: int, size: int) -> bytes:
-    return ctypes.string_at(address, size)
+    """So many bytes of memory, or those before the first that can't be read: where an object of
+    CPython's ends is not known, and another thread may give back what lies behind it."""
+    try:
+        with open("/proc/self/mem", "rb", buffering=0) as memory:
+            memory.seek(address)
+            return memory.read(size)
+    except OSError:  # nothing of it can be read, or nobody may read so
+        return b""
 
 
 # ------------------------------------------------------------------ before 3.12
@@ -121,44 +129,29 @@ def _tools() -> _Places | None:
         return None
     tool, events = free[0], (monitoring.events.RAISE, monitoring.events.PY_UNWIND)
     start = _address("PyInterpreterState_Get")
-    size = _readable(start) - start
     monitoring.use_tool_id(tool, "npcompile")
     try:
-        found = [_firsts(tool, event, start, size) for event in (*events, *events)]
+        found = [_firsts(tool, event, start) for event in (*events, *events)]
     finally:
         monitoring.free_tool_id(tool)
     firsts = [first for first in set.intersection(*found) if first % 8 == 0]
     return _Places(start + firsts[0]) if len(firsts) == 1 else None
 
 
-def _firsts(tool: int, event: int, start: int, size: int) -> set[int]:
+def _firsts(tool: int, event: int, start: int) -> set[int]:
     """Where the bytes of tools may begin: the byte of an event is among those that have the bit of
     a tool while it wants the event."""
     import numpy as np
 
     monitoring: Any = vars(sys)["monitoring"]
-    before = np.frombuffer(_snapshot(start, size), np.uint8)
-    monitoring.set_events(tool, event)
-    during = np.frombuffer(_snapshot(start, size), np.uint8)
-    monitoring.set_events(tool, 0)
-    after = np.frombuffer(_snapshot(start, size), np.uint8)
+    held = []
+    for wanted in (0, event, 0):
+        monitoring.set_events(tool, wanted)
+        held.append(np.frombuffer(_snapshot(start, _STATE_BYTES), np.uint8))
+    before, during, after = (part[: min(map(len, held))] for part in held)
     bit = 1 << tool
     same = (before == after) & (before & bit == 0) & (during == before | bit)
     return {int(k) - event.bit_length() + 1 for k in np.flatnonzero(same)}
-
-
-def _readable(address: int) -> int:
-    """The end of the memory that can be read from an address on: what can be written, too, as
-    reading pages of the kernel's may end the process, and no heap, which another thread's `free`
-    may give back meanwhile."""
-    end = 0
-    with open("/proc/self/maps") as maps:
-        for line in maps:
-            first, last = (int(part, 16) for part in line.split(None, 1)[0].split("-"))
-            fixed = line.split()[1].startswith("rw") and not line.rstrip().endswith("[heap]")
-            if fixed and (first <= address < last or first == end):
-                end = last
-    return min(end, address + (1 << 19))
 
 
 def _address(name: str) -> int:

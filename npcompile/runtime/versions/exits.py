@@ -76,6 +76,7 @@ class Exits:
         if left.exception is not None:
             raise left.exception
         self.count(version, left)
+        self._policy.ran_again(version, self._fallbacks.counts.total())
         return self.served.plain(*args, **kwargs)
 
     def _promise(self, version: Version, left: Left) -> None:

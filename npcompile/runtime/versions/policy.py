@@ -29,7 +29,9 @@ sizes of its operations (:mod:`~npcompile.runtime.versions.numpy_cost`), in micr
 would take for them; each graph break counts ``PAUSE`` microseconds, a call that is looked at in
 Python ``LOOKED``.  After ``IDLE_LIMIT`` calls of a kind and magnitude (of sizes and integers) that
 cost more than they work, such calls are Python's.  ``FEW`` versions of a kind are compiled, then
-one more for each ``PATIENT`` calls in Python.
+one more for each ``PATIENT`` calls in Python.  Calls of a version that Python runs again from their
+start, one after the other, are counted (:mod:`~npcompile.runtime.versions.backoff`): of n of them,
+about log2(n) are run twice.
 
 In a deterministic mode nothing is given up, and whoever calls waits for what is compiled.
 
@@ -267,7 +269,31 @@ class Policy:
 
     def _try(self, version: Version) -> None:
         """Finds out at the next calls whether Python is faster, if it has the same bits."""
-        config = self._served.config
-        by_clock = version.trace.exact and not (config.fullgraph or config.check or config.recorder)
-        if by_clock and self._served.start is None:
+        if version.trace.exact and self._may_give_up:
             version.try_out()
+
+    @property
+    def _may_give_up(self) -> bool:
+        config = self._served.config
+        told = config.fullgraph or config.check or config.recorder
+        return self._served.start is None and not told
+
+    # ------------------------------------------------------------------ calls that run twice
+
+    def ran_again(self, version: Version, left: int) -> None:
+        """Counts a call that Python runs again from its start, of a version with bits of its own;
+        ``left``: calls of the function that were Python's."""
+        served = self._served
+        if version.trace.exact or served.mode or not self._may_give_up:
+            return
+        with served.lock:
+            if version.ran_again(left):
+                served.changed()
+
+    def stayed(self, version: Version) -> None:
+        """Notes a call that came here and stayed in compiled code."""
+        watched = version.watched
+        if watched is not None:
+            with self._served.lock:
+                watched.stayed()
+                self._served.changed()

@@ -98,7 +98,8 @@ class TierProfile:
                 self.compiled = min(self.compiled, seconds)
                 self.between = min(self.between, seconds - outside)
             enough = busy > LONG or self.iteration >= WARM + TIMED // 2
-            slow = self.heavy and (self.iteration == WARM + RUN or owes)
+            untried = self.heavy and self.plain == float("inf")  # Python may take any time
+            slow = untried and (self.iteration == WARM + RUN or owes)
             slow = slow and self.between > BETWEEN * (1 + graph_breaks)
             owes = self._spent - self._runs * self.plain > DEBT
             if slow or (enough and LONGER * self.compiled < self.plain < float("inf")):

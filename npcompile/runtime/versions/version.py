@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npcompile.core import effects, logs
 from npcompile.core.records import field, record
@@ -18,6 +18,9 @@ from npcompile.runtime.entry.executables import Executable
 from npcompile.runtime.entry.outline import Outline
 from npcompile.runtime.versions.native import Native
 from npcompile.runtime.versions.tiering import EXITS, MOST_EXITS, TierProfile
+
+if TYPE_CHECKING:
+    from npcompile.runtime.versions.backoff import Backoff
 
 #: after so many versions a function stays in Python for what none of them serves
 VERSION_LIMIT = 64
@@ -47,7 +50,8 @@ class Version:
     ``adrift``: it was made for an earlier function of the same code, and its entry does not watch
     this one's variables yet, or those have changed.  ``trial``: whether Python is faster has to be
     found out, or is; ``noted``: calls that left it or that its entry did not take, ``patience``:
-    how many of them before the next trial; ``seconds``: what the last run took.
+    how many of them before the next trial; ``seconds``: what the last run took; ``backoff``: its
+    calls that Python ran again.
     """
 
     trace: Outline
@@ -65,6 +69,7 @@ class Version:
     calls: int = 0
     seconds: float = 0.0
     exits: Counter[str] = field(default_factory=Counter)
+    backoff: Backoff | None = None
 
     def price(self, leaves: tuple[Any, ...]) -> float:
         """Microseconds that NumPy would take for a call, estimated without a clock.  Sizes that
@@ -93,6 +98,19 @@ class Version:
     def try_out(self) -> None:
         """Has the next calls take turns with the plain function."""
         self.trial = TierProfile(self.heavy)
+
+    def ran_again(self, left: int) -> bool:
+        """Counts a call that Python runs again from its start; True: each call is watched now."""
+        if self.backoff is None:
+            from npcompile.runtime.versions.backoff import Backoff  # few calls are run again
+
+            self.backoff = Backoff()
+        return self.backoff.ran_again(left)
+
+    @property
+    def watched(self) -> Backoff | None:
+        """What watches each call of it, if anything does."""
+        return self.backoff if self.backoff is not None and self.backoff.watching else None
 
     def keep(self) -> None:
         """Nobody finds out any more whether Python is faster."""
@@ -177,6 +195,7 @@ class Version:
             and not self.cautious
             and not self.adrift
             and self.trial is None
+            and (modes or self.watched is None)
             and isinstance(self.executable, Native)
             and not (modes and self.trace.unpromised["portable"])
             and not (reported and not self.trace.exact)
