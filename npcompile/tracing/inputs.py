@@ -65,17 +65,18 @@ from npcompile.guards.sources import (
 )
 from npcompile.ops.operands import ArrayRef, Inherited, Storage, Tensor
 from npcompile.python.values import Method, Object, Partial, Sequence, Slice, Static, Value
-from npcompile.runtime.unsafe.object_memory import words
 
 if TYPE_CHECKING:
     from npcompile.guards import kinds
     from npcompile.ops import foreign
+    from npcompile.runtime.unsafe import object_memory
     from npcompile.tensors import device, tensor_memory
     from npcompile.tracing.requests import Specialization
 else:
     defer(globals(), "npcompile.guards", "kinds")
     defer(globals(), "npcompile.tensors", "device", "tensor_memory")
     defer(globals(), "npcompile.ops", "foreign")
+    defer(globals(), "npcompile.runtime.unsafe", "object_memory")
 
 #: longest tuple or list whose items are looked at one by one
 LONGEST = 256
@@ -247,7 +248,7 @@ class Inputs:
         source = ObjectWords(name)
         found = self._known.get(source)
         if found is None:
-            array = words(name)
+            array = object_memory.words(name)
             kind = contiguous(array.dtype, array.shape)
             node = self._param(name, kind, None)
             self.objects[len(self.leaves)] = array

@@ -15,7 +15,6 @@ from npcompile.core.records import record, replace
 from npcompile.graph.types import Scalar
 from npcompile.guards.sources import Source
 from npcompile.python.values import Fetched, Item
-from npcompile.runtime.unsafe import object_memory
 
 if TYPE_CHECKING:
     from npcompile.core.config import Config
@@ -117,8 +116,14 @@ class Specialization:
         self._arrays: dict[Source, AsVector] = {}
         self.lists: dict[Place, AsVector | AsHashTable] = {}
         self._stores: dict[tuple[Source, Name], Static] = {}
-        readable = config.capabilities.host_memory and object_memory.readable()
-        self.reads_in_place = readable and not given.plain  # whether lists may be asked for
+        self._in_memory = config.capabilities.host_memory and not given.plain
+
+    @property
+    def reads_in_place(self) -> bool:
+        """Whether lists may be asked for."""
+        from npcompile.runtime.unsafe import object_memory  # few calls are of lists
+
+        return self._in_memory and object_memory.readable()
 
     def of_trace(self) -> Requests:
         """The requests of an attempt that has traced the function: it would serve, but better

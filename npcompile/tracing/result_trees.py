@@ -45,12 +45,12 @@ from npcompile.python.values import (
     Vector,
     is_model,
 )
-from npcompile.runtime.unsafe.object_memory import ExternalItem
 from npcompile.tracing.heap import seen
 
 if TYPE_CHECKING:
     from npcompile.python import characters, dictionary, iterator_adapters, iterators
     from npcompile.python.polyfills import containers
+    from npcompile.runtime.unsafe import object_memory
     from npcompile.tensors import tensor_memory
     from npcompile.tracing import (
         item_types,
@@ -64,6 +64,7 @@ else:
     defer(globals(), "npcompile.python",
           "characters", "dictionary", "iterator_adapters", "iterators")
     defer(globals(), "npcompile.python.polyfills", "containers")
+    defer(globals(), "npcompile.runtime.unsafe", "object_memory")
     defer(
         globals(), "npcompile.tracing", "item_types", "iteration", "object_identity",
         "selectors", "texts", "trip_counts", "vectors",
@@ -245,7 +246,9 @@ class Trees:
         if path is None:
             raise self.t.refuse("return", "of what may be a list in a list from outside")
         whole, *indices = map(self.result, path)
-        return Items(ExternalItem, (whole, *indices), (), self._number(obj)) if indices else whole
+        if not indices:
+            return whole
+        return Items(object_memory.ExternalItem, (whole, *indices), (), self._number(obj))
 
     # ------------------------------------------------------------------ frames
 
