@@ -9,6 +9,7 @@ Windows, all or a sample, and prints the names that the objects import.
 from __future__ import annotations
 
 import random
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -25,8 +26,8 @@ from npcompile.backends.cpu.loader.compile import compile
 from npcompile.backends.cpu.transforms import walker
 from npcompile.backends.target import Target, family
 from npcompile.runtime.entry import interrupts
-from npcompile.runtime.memory import recycling_code
-from npcompile.runtime.threads import pool, worker_code
+from npcompile.runtime.memory import plain_code
+from npcompile.runtime.threads import worker_code
 from npcompile.runtime.versions import forwarding, native
 from tests.portable import page
 
@@ -36,18 +37,24 @@ SYSTEMS = {
     "x86_64-apple-darwin": ("x86-64", "haswell"),
     "x86_64-pc-windows-msvc": ("x86-64", "haswell"),
 }
-#: what compilers call without saying so, by the libraries of macOS and of Windows that have it
+#: functions of C, the compiler's helpers among them, and of threads that the libraries of macOS and
+#: of Windows have
 _LIBRARIES = {
     "darwin": frozenset({
         "memcpy", "memset", "memmove", "bzero", "memset_pattern4", "memset_pattern8",
         "memset_pattern16", "fmod", "fmodf", "__udivti3", "__divti3", "__umodti3", "__modti3",
-        "__extendhfsf2", "__truncsfhf2", "__truncdfhf2"}),
-    "windows": frozenset({"memcpy", "memset", "memmove", "__chkstk", "fmod", "fmodf", "_fltused"}),
+        "__extendhfsf2", "__truncsfhf2", "__truncdfhf2", "malloc", "free", "aligned_alloc",
+        "pthread_attr_destroy", "pthread_attr_init", "pthread_attr_setstacksize",
+        "pthread_cond_init", "pthread_cond_signal", "pthread_cond_wait", "pthread_create",
+        "pthread_join", "pthread_mutex_init", "pthread_mutex_lock", "pthread_mutex_unlock",
+        "pthread_sigmask", "sched_yield"}),
+    "windows": frozenset({
+        "memcpy", "memset", "memmove", "__chkstk", "fmod", "fmodf", "_fltused", "malloc", "free",
+        "_aligned_malloc", "_aligned_free", "CreateThread", "WaitForSingleObject", "CloseHandle",
+        "SwitchToThread", "WaitOnAddress", "WakeByAddressSingle"}),
 }
-#: functions of Linux, which other systems lack
-OF_LINUX = frozenset({
-    "syscall", "sched_yield", "sched_getcpu", "sched_getaffinity", "sched_setaffinity",
-    "malloc_usable_size", "madvise", "mprotect", "pthread_create", "getauxval"})
+#: names of Python's and of NumPy's C interface, and those that this library gives itself
+_GIVEN = re.compile(r"_?Py|npc_|\w+\.")
 
 
 def target_of(triple: str) -> Target:
@@ -69,7 +76,6 @@ def module(function: Callable[..., Any], arguments: tuple[Any, ...], target: Tar
         raise _Compiled
 
     with (mock.patch.object(native, "machine_code", compiled),
-          mock.patch.object(pool, "supported", lambda: False),
           mock.patch.object(cpu, "target", lambda *request: target),
           np.errstate(all="ignore"), warnings.catch_warnings()):
         warnings.simplefilter("ignore")
@@ -81,8 +87,9 @@ def module(function: Callable[..., Any], arguments: tuple[Any, ...], target: Tar
 def own(target: Target) -> Iterator[bytes]:
     """The modules of the runtime."""
     with mock.patch.object(interrupts, "target", lambda: target):
-        texts = [worker_code.text(None), recycling_code.text(False), interrupts.poll(),
-                 walker.text(target.width), forwarding._text()]
+        system, name = ("windows", "nt") if "windows" in target.triple else ("posix", "posix")
+        texts = [worker_code.text(system, family(target.family)), plain_code.text(name),
+                 interrupts.poll(), walker.text(target.width), forwarding._text()]
     for text in texts:
         yield compile(text, target)
 
@@ -139,14 +146,14 @@ def outside(file: bytes) -> tuple[set[str], set[str]]:
 
 
 def imports(code: bytes, triple: str) -> tuple[set[str], set[str]]:
-    """The names that a module imports: those that this library knows an address for, and others.
-    """
+    """The names that a module imports: those that somebody has on that system, and others."""
     needs, files = objects(code)
     seen = [outside(file) for file in files]
     names = set[str]().union(*(asked for asked, _ in seen))
     names -= set[str]().union(*(given for _, given in seen))
-    library = _LIBRARIES["darwin" if "darwin" in triple else "windows"]
-    return names & set(needs), names - set(needs) - library
+    known = _LIBRARIES["darwin" if "darwin" in triple else "windows"]
+    known |= {name for name in needs if _GIVEN.match(name)}
+    return names & known, names - known
 
 
 def main() -> None:
@@ -163,8 +170,7 @@ def main() -> None:
             unknown |= others
         python = codes.count(b"")
         print(f"{triple}: {len(codes) - python} modules, {python} left to Python")
-        print(f"  {len(known)} names that are given: {' '.join(sorted(known))}")
-        unknown |= known & OF_LINUX
+        print(f"  {len(known)} names that are there: {' '.join(sorted(known))}")
         print(f"  {len(unknown)} names that nobody has: {' '.join(sorted(unknown))}")
 
 

@@ -51,9 +51,10 @@ declare i32 @PyException_SetTraceback(ptr, ptr)
 declare i32 @PyList_Append(ptr, ptr)
 declare void @Py_DecRef(ptr)
 
+; Threads without the GIL read and write these words at any time; their order does not matter.
 define preserve_allcc i32 @npc_poll(ptr %released) "target-features"="{features}" {{
 entry:
-  %main = load i64, ptr @npc_poll_main
+  %main = load atomic i64, ptr @npc_poll_main monotonic, align 8
   %here = call i64 @PyThread_get_thread_ident()
   %is.main = icmp eq i64 %here, %main
   %clock = select i1 %is.main, ptr @npc.poll.last, ptr @npc.poll.others
@@ -67,12 +68,12 @@ may:
 read:
   %apart = phi i64 [ {APART}, %entry ], [ %between, %may ]
   %now = call i64 @npc.clock()
-  %last = load i64, ptr %clock
+  %last = load atomic i64, ptr %clock monotonic, align 8
   %passed = sub i64 %now, %last
   %soon = icmp ult i64 %passed, %apart
   br i1 %soon, label %on, label %late
 late:
-  store i64 %now, ptr %clock
+  store atomic i64 %now, ptr %clock monotonic, align 8
   br i1 %is.main, label %look, label %other
 look:
   %raised = call i32 @npc.look(ptr %released)

@@ -84,7 +84,7 @@ class _Memory:
 
         self.recycling = supported()
         names = {"npc.poll.raised": id(raised), **shown_before()}
-        machine = own(f"memory {self.recycling} {errstate()}", self._text)
+        machine = own(f"memory {self.recycling or os.name} {errstate()}", self._text)
         if not self.recycling:
             code = load(machine, names)
             self.numbers = (ctypes.c_int64 * 4)()
@@ -121,9 +121,13 @@ class _Memory:
         self.main[0] = threading.get_ident()
 
     def _text(self) -> str:
-        from npcompile.runtime.memory import recycling_code  # only who compiles needs it
+        if self.recycling:  # only who compiles needs one of them
+            from npcompile.runtime.memory import recycling_code
 
-        return recycling_code.text(self.recycling)
+            return recycling_code.text()
+        from npcompile.runtime.memory import plain_code
+
+        return plain_code.text(os.name)
 
 
 _lock = lock()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from npcompile.backends.cpu.loops.python_objects import ARRAY_DATA
 from npcompile.runtime.entry.fp_messages import warn
 from npcompile.runtime.entry.function_writer import combine, hasty
 from npcompile.runtime.entry.helpers import heard
@@ -14,7 +13,7 @@ _OLD = 1 << 34  # cycles of the time stamp counter: some 5 seconds
 _HUGE = 4 << 20  # bytes from which on memory is in huge pages
 _BLOCKS = 32
 
-_HELPER = """
+HELPER = """
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @PyArray_NewFromDescr(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)
@@ -30,47 +29,11 @@ define internal ptr @lines(i64 %n) {
 }
 """
 
-_PLAIN = (
-    _HELPER
-    + f"""
-declare ptr @memcpy(ptr, ptr, i64)
-
-define ptr @npc_new_array(ptr %descr, i32 %nd, ptr %dims, ptr %strides) {{
-  call void @Py_IncRef(ptr %descr)
-  %made = call ptr @PyArray_NewFromDescr(ptr @PyArray_Type, ptr %descr, i32 %nd, ptr %dims,
-    ptr %strides, ptr null, i32 0, ptr null)
-  ret ptr %made
-}}
-
-define ptr @npc_take(i64 %n) {{
-  %memory = call ptr @lines(i64 %n)
-  ret ptr %memory
-}}
-
-define ptr @npc_adopt(ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %memory, i64 %n) {{
-entry:
-  %made = call ptr @npc_new_array(ptr %descr, i32 %nd, ptr %dims, ptr %strides)
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %out, label %copy
-copy:
-  %at = getelementptr i8, ptr %made, i64 {ARRAY_DATA}
-  %data = load ptr, ptr %at
-  call ptr @memcpy(ptr %data, ptr %memory, i64 %n)
-  br label %out
-out:
-  call void @free(ptr %memory)
-  ret ptr %made
-}}
-
-define void @npc_give(ptr %memory) {{
-  call void @free(ptr %memory)
-  ret void
-}}
-"""
-)
-
+# @busy is taken with acquire and given back with release: what one thread has written into blocks,
+# and into the memory that they hold, comes before all that the next one does with them.  The counts
+# of @npc_memory are single words (monotonic), which are read without it.
 _RECYCLING = (
-    _HELPER
+    HELPER
     + f"""
 @_Py_NoneStruct = external global i8
 %block = type {{ ptr, i64, i64 }}                        ; memory, capacity, when it came back
@@ -215,11 +178,11 @@ done:
 ; Keeps memory if the limit allows, in place of what came in before if there is no room for both.
 define internal i1 @keep(ptr %memory, i64 %capacity, i64 %now) {{
 entry:
-  %limit = load i64, ptr @npc_memory
+  %limit = load atomic i64, ptr @npc_memory monotonic, align 8
   %small = icmp ule i64 %capacity, %limit
   br i1 %small, label %try, label %no
 try:
-  %idle = load i64, ptr getelementptr (i64, ptr @npc_memory, i64 1)
+  %idle = load atomic i64, ptr getelementptr (i64, ptr @npc_memory, i64 1) monotonic, align 8
   %then = add i64 %idle, %capacity
   %allowed = icmp ule i64 %then, %limit
   br i1 %allowed, label %look, label %room
@@ -331,7 +294,7 @@ adopt:
 
 define ptr @npc_take(i64 %n) {{
 entry:
-  %limit = load i64, ptr @npc_memory
+  %limit = load atomic i64, ptr @npc_memory monotonic, align 8
   %large = icmp uge i64 %n, {_LARGE}
   %on = icmp ule i64 %n, %limit
   %recycle = and i1 %large, %on
@@ -419,7 +382,7 @@ define internal ptr @make(ptr %descr, i32 %nd, ptr %dims, ptr %strides) {{
 define ptr @npc_new_array(ptr %descr, i32 %nd, ptr %dims, ptr %strides) {{
 entry:
   %n = call i64 @bytes(ptr %descr, i32 %nd, ptr %dims)
-  %limit = load i64, ptr @npc_memory
+  %limit = load atomic i64, ptr @npc_memory monotonic, align 8
   %large = icmp uge i64 %n, {_LARGE}
   %on = icmp ule i64 %n, %limit
   %recycle = and i1 %large, %on
@@ -465,6 +428,6 @@ error:
 _FREQUENT = frozenset({"bytes", "lines", "make", "npc_new_array", "npc_poll", "npc_take"})
 
 
-def text(recycled: bool) -> str:
-    """The code, for platforms where memory can be ``recycled`` or can't."""
-    return hasty(combine(heard(), poll(), warn(), _RECYCLING if recycled else _PLAIN), _FREQUENT)
+def text(code: str = _RECYCLING) -> str:
+    """The code that recycles, or other ``code``, with what else every process needs."""
+    return hasty(combine(heard(), poll(), warn(), code), _FREQUENT)

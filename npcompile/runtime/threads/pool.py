@@ -18,9 +18,9 @@ raise are joined into the caller's.  ``npc_pool_call`` does so only if there is 
 another region when it is done with one.
 
 Workers start at the first parallel run.  They spin while others are at work and for some 20 us
-after that, then sleep on a futex; they block all signals and end before a fork and at interpreter
-exit.  They keep off the caller's processor (:mod:`.placement`).  The code is in
-:mod:`.worker_code`.
+after that, then sleep; they block all signals and end before a fork and at interpreter exit.  On
+Linux they sleep on a futex and keep off the caller's processor (:mod:`.placement`).  The code is in
+:mod:`.worker_code`, with the threads of each system in :mod:`.systems`.
 """
 
 from __future__ import annotations
@@ -43,13 +43,20 @@ _chosen: int | None = None  # by set_num_threads
 
 def supported() -> bool:
     """Whether this platform has worker threads."""
-    return sys.platform == "linux" and here().runs
+    return bool(_system())
+
+
+def _system() -> str:
+    """The kind of system that gives threads, or an empty string."""
+    if sys.platform == "linux" or not here().runs:
+        return "linux" * here().runs
+    return {"posix": "posix", "nt": "windows"}.get(os.name, "")
 
 
 def _text() -> str:
     from npcompile.runtime.threads import worker_code  # only who compiles needs it
 
-    return worker_code.text(here() if supported() else None)
+    return worker_code.text(_system(), here())
 
 
 class _Pool:
@@ -60,7 +67,7 @@ class _Pool:
         from npcompile.backends.cpu.loader.symbols import register
         from npcompile.runtime.cache.disk import own
 
-        self._code = lasting(own(f"pool {supported()}", _text))
+        self._code = lasting(own(f"pool {_system()}", _text))
         self.address = self._code["npc_pool_run"]
         self.limit = raw_memory.numbers(self._code["npc_pool_limit"], 1)
         self.forget = ctypes.PYFUNCTYPE(None)(self._code["npc_pool_forget"])

@@ -48,7 +48,7 @@ done:
 define void @npc_pool_share(ptr %fn, ptr %frame, i64 %n, i1 %much) {{
 entry:
   %range = alloca %shared
-  %threads = load i64, ptr @npc_pool_limit
+  %threads = load atomic i64, ptr @npc_pool_limit monotonic, align 8
   %several = icmp sgt i64 %threads, 1
   %some = icmp sgt i64 %n, 1
   %both = and i1 %several, %some

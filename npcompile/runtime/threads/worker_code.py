@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 from npcompile.backends.target import Family
 from npcompile.runtime.entry.function_writer import hasty
 from npcompile.runtime.threads.placement import LINE, PLACEMENT
@@ -11,14 +13,25 @@ from npcompile.runtime.threads.work_sharing import CALLS
 # cycles of the time stamp counter: some 20 and 10 us; 200 us while others are at work
 _SPIN, _YIELD, _LONGEST = 50_000, 25_000, 500_000
 
+# of pthread_sigmask, where there are signals
+_BLOCK, _SET = (int(getattr(signal, name, 0)) for name in ("SIG_BLOCK", "SIG_SETMASK"))
+
 # The caller may write @job only while it holds @busy and every piece given out is done.  Whoever
 # has claimed a piece knows by that that the job stays as it is; before, nobody may look at it.
-_NATIVE = f"""
+#
+# What a thread has written is seen by another one as far as these pairs say (C11's memory model): a
+# line's count of pieces, stored with release and claimed with acquire, hands over the job and all
+# that the caller wrote before; @remaining, subtracted with release and read as 0 with acquire,
+# hands back flags and results; @busy, taken with acquire and given back with release, hands over
+# the pool.  The rest are single words, whose order among others does not matter (monotonic):
+# @running and @npc_pool_limit, which a worker that comes late or another Python thread may read at
+# any time.
+_POOL = f"""
 {LINE}
 %job = type {{ ptr, ptr, i64, i64, i64, i64, i32 }}  ; fn, frame, n, part length, grain, pieces of
                                                   ; a part, control bits
 @lines = internal global [{MAX_THREADS} x %line] zeroinitializer, align 64
-@handles = internal global [{MAX_THREADS} x i64] zeroinitializer, align 64
+@handles = internal global [{MAX_THREADS} x ptr] zeroinitializer, align 64
 @job = internal global %job zeroinitializer, align 64
 @busy = internal global i32 0, align 64
 @remaining = internal global i32 0, align 64
@@ -27,12 +40,6 @@ _NATIVE = f"""
 @running = internal global i64 1, align 8          ; threads there are, with the caller
 @npc_pool_limit = global i64 1, align 8            ; threads to use
 
-declare i32 @pthread_create(ptr, ptr, ptr, ptr)
-declare i32 @pthread_join(i64, ptr)
-declare i32 @pthread_sigmask(i32, ptr, ptr)
-declare i32 @sched_yield()
-declare i32 @sched_getcpu()
-declare i64 @syscall(i64, ...)
 declare i64 @npc.clock()
 declare i64 @llvm.smin.i64(i64, i64)
 declare i64 @llvm.smax.i64(i64, i64)
@@ -160,9 +167,10 @@ done:
   ret void
 }}
 
-; The line's next ticket after %last: spins, longer while others are at work, then sleeps.
-define internal i32 @next_ticket(ptr %line, i32 %last) {{
+; The next ticket after %last of worker %t: spins, longer while others are at work, then sleeps.
+define internal i32 @next_ticket(i64 %t, i32 %last) {{
 entry:
+  %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
   %start = call i64 @npc.clock()
   br label %look
 look:
@@ -188,8 +196,7 @@ doze:
   store atomic i32 1, ptr %asleep seq_cst, align 4
   br label %sleep
 sleep:
-  ; futex(line, FUTEX_WAIT_PRIVATE, last): returns at once if the ticket has changed
-  call i64 (i64, ...) @syscall(i64 FUTEX, ptr %line, i32 128, i32 %last, ptr null)
+  call void @sleep(i64 %t, ptr %line, i32 %last)
   %woken = load atomic i32, ptr %line acquire, align 64
   %up = icmp ne i32 %woken, %last
   br i1 %up, label %wake, label %sleep
@@ -204,12 +211,11 @@ found:
 define internal ptr @worker(ptr %argument) {{
 entry:
   %t = ptrtoint ptr %argument to i64
-  %line = getelementptr [{MAX_THREADS} x %line], ptr @lines, i64 0, i64 %t
   call void @note_worker(i64 %t)
   br label %wait
 wait:
   %last = phi i32 [ 0, %entry ], [ %ticket, %work ]
-  %ticket = call i32 @next_ticket(ptr %line, i32 %last)
+  %ticket = call i32 @next_ticket(i64 %t, i32 %last)
   %stop = load atomic i32, ptr @stopping acquire, align 4
   %over = icmp ne i32 %stop, 0
   br i1 %over, label %leave, label %work
@@ -223,13 +229,13 @@ leave:
 ; Starts workers until %wanted threads run; false if the system gives no more.
 define internal i1 @start(i64 %wanted) {{
 entry:
-  %all = alloca [128 x i8]
   %old = alloca [128 x i8]
+  %all = alloca [128 x i8]
   call void @llvm.memset.p0.i64(ptr %all, i8 -1, i64 128, i1 false)
-  call i32 @pthread_sigmask(i32 0, ptr %all, ptr %old)
+  call i32 @pthread_sigmask(i32 {_BLOCK}, ptr %all, ptr %old)
   br label %more
 more:
-  %t = load i64, ptr @running
+  %t = load atomic i64, ptr @running monotonic, align 8
   %missing = icmp slt i64 %t, %wanted
   br i1 %missing, label %create, label %done
 create:
@@ -237,18 +243,17 @@ create:
   call void @llvm.memset.p0.i64(ptr %line, i8 0, i64 64, i1 false)
   %avoided = getelementptr %line, ptr %line, i64 0, i32 4
   store i32 -1, ptr %avoided
-  %handle = getelementptr i64, ptr @handles, i64 %t
-  %argument = inttoptr i64 %t to ptr
-  %failed = call i32 @pthread_create(ptr %handle, ptr null, ptr @worker, ptr %argument)
+  %handle = getelementptr ptr, ptr @handles, i64 %t
+  %failed = call i32 @begin_thread(i64 %t, ptr %handle)
   %ok = icmp eq i32 %failed, 0
   br i1 %ok, label %count, label %done
 count:
   %next = add i64 %t, 1
-  store i64 %next, ptr @running
+  store atomic i64 %next, ptr @running monotonic, align 8
   br label %more
 done:
-  call i32 @pthread_sigmask(i32 2, ptr %old, ptr null)
-  %have = load i64, ptr @running
+  call i32 @pthread_sigmask(i32 {_SET}, ptr %old, ptr null)
+  %have = load atomic i64, ptr @running monotonic, align 8
   %enough = icmp sge i64 %have, %wanted
   ret i1 %enough
 }}
@@ -280,7 +285,7 @@ rouse:
   %is = icmp ne i32 %sleeps, 0
   br i1 %is, label %wake, label %following
 wake:
-  call i64 (i64, ...) @syscall(i64 FUTEX, ptr %bed, i32 129, i32 1)
+  call void @rouse(i64 %s, ptr %bed)
   br label %following
 following:
   %then = add i64 %s, 1
@@ -357,7 +362,7 @@ entry:
 split:
   %given = icmp sgt i64 %grain, 0
   %unit = select i1 %given, i64 %grain, i64 64
-  %limit = load i64, ptr @npc_pool_limit
+  %limit = load atomic i64, ptr @npc_pool_limit monotonic, align 8
   %up = add i64 %limit, -1
   %n.up = add i64 %n, %up
   %even = sdiv i64 %n.up, %limit
@@ -376,7 +381,7 @@ try:
   %free = call i1 @lock()
   br i1 %free, label %enough, label %serial
 enough:
-  %have = load i64, ptr @running
+  %have = load atomic i64, ptr @running monotonic, align 8
   %lacking = icmp slt i64 %have, %parts
   br i1 %lacking, label %start, label %parallel
 start:
@@ -399,7 +404,7 @@ done:
 
 ; In the child of a fork: there are no workers, and nobody holds the pool.
 define void @npc_pool_forget() {{
-  store i64 1, ptr @running
+  store atomic i64 1, ptr @running monotonic, align 8
   store i32 0, ptr @stopping
   store atomic i32 0, ptr @busy release, align 64
   ret void
@@ -413,7 +418,7 @@ entry:
 inuse:
   ret i32 0
 stop:
-  %count = load i64, ptr @running
+  %count = load atomic i64, ptr @running monotonic, align 8
   %some = icmp sgt i64 %count, 1
   br i1 %some, label %tell, label %done
 tell:
@@ -422,9 +427,9 @@ tell:
   br label %join
 join:
   %t = phi i64 [ 1, %tell ], [ %next, %join ]
-  %place = getelementptr i64, ptr @handles, i64 %t
-  %handle = load i64, ptr %place
-  call i32 @pthread_join(i64 %handle, ptr null)
+  %place = getelementptr ptr, ptr @handles, i64 %t
+  %handle = load ptr, ptr %place
+  call i32 @pthread_join(ptr %handle, ptr null)
   %next = add i64 %t, 1
   %more = icmp slt i64 %next, %count
   br i1 %more, label %join, label %done
@@ -434,33 +439,36 @@ done:
 }}
 
 define i64 @npc_pool_threads() {{
-  %count = load i64, ptr @running
+  %count = load atomic i64, ptr @running monotonic, align 8
   ret i64 %count
 }}
 """
 
-# Where there is no futex: everything runs in the caller.
-_SERIAL = """
-@npc_pool_limit = global i64 1, align 8
-define void @npc_pool_run(ptr %fn, ptr %frame, i64 %n, i64 %grain, i64 %pieces) {
-entry:
-  %something = icmp sgt i64 %n, 0
-  br i1 %something, label %run, label %done
-run:
-  call void %fn(ptr %frame, i64 0, i64 %n)
-  br label %done
-done:
+_LINUX = f"""
+{PLACEMENT}
+declare i64 @syscall(i64, ...)
+declare i32 @sched_yield()
+declare i32 @sched_getcpu()
+declare i32 @pthread_sigmask(i32, ptr, ptr)
+declare i32 @pthread_create(ptr, ptr, ptr, ptr)
+declare i32 @pthread_join(ptr, ptr)
+
+define internal i32 @begin_thread(i64 %t, ptr %handle) {{
+  %argument = inttoptr i64 %t to ptr
+  %failed = call i32 @pthread_create(ptr %handle, ptr null, ptr @worker, ptr %argument)
+  ret i32 %failed
+}}
+
+; futex(line, FUTEX_WAIT_PRIVATE, last) returns at once if the ticket has changed.
+define internal void @sleep(i64 %t, ptr %line, i32 %last) {{
+  call i64 (i64, ...) @syscall(i64 FUTEX, ptr %line, i32 128, i32 %last, ptr null)
   ret void
-}
-define void @npc_pool_forget() {
+}}
+
+define internal void @rouse(i64 %t, ptr %line) {{
+  call i64 (i64, ...) @syscall(i64 FUTEX, ptr %line, i32 129, i32 1)
   ret void
-}
-define i32 @npc_pool_stop() {
-  ret i32 1
-}
-define i64 @npc_pool_threads() {
-  ret i64 1
-}
+}}
 """
 
 
@@ -468,11 +476,13 @@ define i64 @npc_pool_threads() {
 _FREQUENT = frozenset({"npc_pool_call", "npc_pool_share"})
 
 
-def text(machine: Family | None) -> str:
-    """The code, for Linux on a machine of some family, or for what has no worker threads."""
-    if machine is None:
-        return hasty(_SERIAL + CALLS, _FREQUENT)
-    code = _NATIVE + PLACEMENT
-    for name, number in machine.kernel_calls.items():
-        code = code.replace(f"@syscall(i64 {name.upper()}", f"@syscall(i64 {number}")
-    return hasty(code + CALLS, _FREQUENT)
+def text(system: str, machine: Family) -> str:
+    """The code for a system (:func:`.systems.threads` tells of some) and a family of processors."""
+    if system == "linux":
+        code = _POOL + _LINUX
+        for name, number in machine.kernel_calls.items():
+            code = code.replace(f"@syscall(i64 {name.upper()}", f"@syscall(i64 {number}")
+        return hasty(code + CALLS, _FREQUENT)
+    from npcompile.runtime.threads import systems
+
+    return hasty((_POOL + systems.threads(system) if system else systems.SERIAL) + CALLS, _FREQUENT)

@@ -17,6 +17,7 @@ anew at each load.
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -29,6 +30,8 @@ _OBJECTS: dict[str, object] = {
     "PyArrayDescr_Type": np.dtype,
     "PyGenericArrType_Type": np.generic,
 }
+#: libraries of Windows with functions of C and of the system, which Python's does not give
+_WINDOWS = ("ucrtbase", "vcruntime140", "kernel32", "kernelbase")
 _registered: dict[str, int] = {}
 _providers: dict[str, Callable[[str], int]] = {}
 
@@ -85,7 +88,7 @@ def _libraries() -> Iterator[ctypes.CDLL | None]:
     yield None  # the process: nearly always enough, and the search below is slow
     from ctypes.util import find_library
 
-    for name in ("c", "m"):
+    for name in _WINDOWS if os.name == "nt" else ("c", "m"):
         found = find_library(name)
         if found:
             yield ctypes.CDLL(found)

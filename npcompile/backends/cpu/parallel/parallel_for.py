@@ -116,8 +116,8 @@ class _ParallelFor(Statements):
         f.jump("leave")
         f.label("leave")
         for place in self.varying.values():
-            f.run("free", f.load(place, "ptr"))
-        f.run("free", room)
+            f.run("npc_give", f.load(place, "ptr"))
+        f.run("npc_give", room)
         f.do("ret void")
 
     def fence(self) -> None:
@@ -203,7 +203,7 @@ class _ParallelFor(Statements):
 
     def allocated(self, count: Value, otherwise: str) -> Value:
         f = self.f
-        room = f.call("aligned_alloc", ("ptr", 1), i64(LINE), count)
+        room = f.call("npc_take", ("ptr", 1), count)
         there, none = f.name_for("there"), f.name_for("none")
         f.branch(f.icmp("eq", room, NULL), none, there)
         f.label(none)
@@ -215,7 +215,7 @@ class _ParallelFor(Statements):
     def alloc(self, buffer: Buffer) -> None:
         if buffer in self.varying:
             f, place = self.f, self.varying[buffer]
-            f.run("free", f.load(place, "ptr"))
+            f.run("npc_give", f.load(place, "ptr"))
             f.store(NULL, place)
             count = _lines(f, bytes_of(self.slots, buffer))
             room = self.allocated(f.binary("add", count, i64(LINE)), "br label %leave")
