@@ -2,7 +2,8 @@
 
 Every public function of a namespace is called in a small function with some sets of arguments
 that torch accepts: some of our own, and samples of torch's own tables.  The best outcome counts:
-compiled, called in place between compiled kernels, or left to Python with all that is around it.
+compiled, called in place between compiled kernels, executed by Python between compiled regions, or
+left to Python with all that is around it.
 """
 
 from __future__ import annotations
@@ -25,8 +26,10 @@ from tests.tensors import op_tables  # noqa: E402
 PAGE = ROOT / "docs" / "torch_names.md"
 NAMESPACES = ("torch", "torch.Tensor", "torch.fft", "torch.special", "torch.linalg",
               "torch.nn.functional")
-OUTCOMES = ("compiled", "in place", "Python")
+OUTCOMES = ("compiled", "in place", "between", "Python")
 MOST = 6
+#: what changes how torch works: it is not called here
+STATE = ("set_", "seed", "manual_seed", "use_deterministic", "fork", "init_")
 
 
 def names(space: str) -> Iterator[tuple[str, Any]]:
@@ -34,7 +37,8 @@ def names(space: str) -> Iterator[tuple[str, Any]]:
     holder = _held(space)
     for name in dir(holder):
         held = getattr(holder, name)
-        if not name.startswith("_") and callable(held) and not inspect.isclass(held):
+        state = holder is torch and name.startswith(STATE)
+        if not name.startswith("_") and callable(held) and not inspect.isclass(held) and not state:
             yield name, held
 
 
@@ -67,7 +71,8 @@ def _own(held: Any) -> Iterator[op_tables.Call]:
                  (x, x[0], x[1]), (x[None, None], x[None, None]), (x[None], x[None]), (5,), (2, 3)):
         call = op_tables.Call(held, args, {})
         if not call.tensors:  # a function that no tensor comes to runs in Python
-            call.tensors, call.text = [x], call.text.replace("f()", "f(t0)")
+            call.tensors, call.head = [x], "def f(t0):"
+            call.text = f"{call.head}\n    return {call.call}"
         yield call
 
 
@@ -86,16 +91,27 @@ def outcome(call: op_tables.Call) -> str:
     plain = call.function()
     if not call.tensors or op_tables.ran(plain, op_tables.copies(call.tensors))[1] is not None:
         return ""
+    text = explained(plain, call.tensors)
+    if text is None:
+        around = call.amid().function()
+        return "Python" if explained(around, [*call.tensors, torch.rand(4096)]) is None else (
+            "between")
+    _, _, listed = text.partition("library functions that are called:")
+    return "in place" if ": torch." in listed.partition("Python takes over")[0] else "compiled"
+
+
+def explained(plain: Any, tensors: list[Any]) -> str | None:
+    """How a function is compiled; None: it is left to Python.  The first call may show what a
+    function of torch's gives."""
     compiled = jit(plain)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        compiled(*op_tables.copies(call.tensors))
+        for _ in range(2):
+            compiled(*op_tables.copies(tensors))
         info = compiled.cache_info()
-        if not info.compiled or info.fallbacks:
-            return "Python"
-        text = str(compiled.explain(*op_tables.copies(call.tensors)))
-    _, _, listed = text.partition("library functions that are called:")
-    return "in place" if ": torch." in listed.partition("Python takes over")[0] else "compiled"
+        if not info.compiled or info.fallbacks > 1:
+            return None
+        return str(compiled.explain(*op_tables.copies(tensors)))
 
 
 def best(space: str, name: str, held: Any) -> str:
@@ -125,13 +141,15 @@ def main() -> None:
         "function,",
         "with samples of torch's own tables; the best outcome counts.  *compiled*: as kernels.  "
         "*in place*: torch's",
-        "own function, called between compiled kernels.  *Python*: all runs in Python.",
+        "own function, called between compiled kernels.  *Between*: Python executes the statement, "
+        "and what",
+        "comes before and after it is compiled.  *Python*: all runs in Python.",
         "*untried*: no arguments fitted (metadata, quantisation, backends).",
         "",
         f"torch {torch.__version__.partition('+')[0]}",
         "",
-        "| namespace | functions | compiled | in place | Python | untried |",
-        "|---|--:|--:|--:|--:|--:|",
+        "| namespace | functions | compiled | in place | between | Python | untried |",
+        "|---|--:|--:|--:|--:|--:|--:|",
     ]
     details: list[str] = []
     for space in NAMESPACES:
@@ -141,7 +159,7 @@ def main() -> None:
         counts = [len(found) for found in groups.values()]
         lines.append(f"| {space} | {sum(counts)} | {' | '.join(map(str, counts))} |")
         print(lines[-1], flush=True)
-        for key in ("in place", "Python"):
+        for key in ("in place", "between", "Python"):
             if groups[key]:
                 details += ["", f"**{space}, {key}**: " + " ".join(f"`{n}`" for n in groups[key])]
     PAGE.write_text("\n".join([*lines, *details]) + "\n")

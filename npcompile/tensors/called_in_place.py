@@ -15,6 +15,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+from npcompile.core.unseen import unseen
 from npcompile.ops.operands import Tensor
 from npcompile.tensors import tensor_memory
 
@@ -35,10 +36,25 @@ _PREFIXES = ("cudnn", "miopen", "mkldnn", "quantized", "fbgemm", "fused_", "batc
              "native_", "rnn", "lstm", "gru", "choose_", "fake_", "set_",
              "use_", "_", "get_", "autocast_", "is_", "sparse_", "quantize", "q_", "sym_")
 _NAMESPACES = ("", "Tensor", "linalg", "fft", "special", "nn.functional")
+#: forms in place that change what a tensor is, not its elements, or call what they are given
+_NOT_ELEMENTS = frozenset({
+    "apply_", "as_strided_", "detach_", "map_", "map2_", "rename_", "requires_grad_", "resize_",
+    "resize_as_", "retain_grad_", "set_", "share_memory_", "squeeze_", "swapaxes_", "swapdims_",
+    "t_", "transpose_", "unsqueeze_",
+})
+
+
+def _pure(name: str) -> bool:
+    return not (name.startswith(_PREFIXES) or name.endswith("_") or name in _NOT_PURE)
+
+
+def _changes(name: str) -> bool:
+    return name.endswith("_") and not name.startswith("_") and name not in _NOT_ELEMENTS and (
+        not name.startswith(_PREFIXES))
 
 
 @cache
-def _functions() -> dict[int, tuple[Any, str]]:
+def _functions(wanted: Callable[[str], bool]) -> dict[int, tuple[Any, str]]:
     """Torch's functions that may be called, by identity, with their paths."""
     torch = sys.modules["torch"]
     found: dict[int, tuple[Any, str]] = {}
@@ -47,9 +63,7 @@ def _functions() -> dict[int, tuple[Any, str]]:
         for name in filter(None, space.split(".")):
             holder = getattr(holder, name)
         for name in dir(holder):
-            if name.startswith(_PREFIXES) or name.endswith("_") or name in _NOT_PURE:
-                continue
-            held = getattr(holder, name)
+            held = getattr(holder, name) if wanted(name) else None
             if callable(held) and not isinstance(held, type):
                 found[id(held)] = (held, ".".join(filter(None, ("torch", space, name))))
     return found
@@ -57,10 +71,30 @@ def _functions() -> dict[int, tuple[Any, str]]:
 
 def path(held: Any) -> str | None:
     """The import path of a function of torch's that may be called in place, or None."""
-    if "torch" not in sys.modules:
+    return _path(held, _pure)
+
+
+def path_of_change(held: Any) -> str | None:
+    """The import path of a function that changes the elements of its first operand, or None."""
+    return _path(held, _changes)
+
+
+def _path(held: Any, wanted: Callable[[str], bool]) -> str | None:
+    if not hasattr(sys.modules.get("torch"), "Tensor"):
         return None
-    found = _functions().get(id(held))
+    found = _functions(wanted).get(id(held))
     return found[1] if found is not None and found[0] is held else None
+
+
+class Change:
+    """A function of torch's that changes its first operand, an array in the place of a tensor."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    @unseen
+    def __call__(self, array: Any, *args: Any, **kwargs: Any) -> None:
+        self.function(tensor_memory.over(array), *args, **kwargs)
 
 
 class Trial:
@@ -75,15 +109,32 @@ class Trial:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         operands: list[Any] = []
+        return self.of(self.ran(operands, args, kwargs), operands)
+
+    def ran(self, operands: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result of the function on tensors without numbers, which are noted."""
         given = {name: _as_meta(value, operands) for name, value in kwargs.items()}
         placed = [_as_meta(value, operands) for value in args]
-        with sys.modules["torch"].device("meta"), _watched_operators() as watched:
+        with sys.modules["torch"].device("meta"), watched_operators() as watched:
             result = self.function(*placed, **given)
         self.draws |= watched.draws
+        return result
+
+    def of(self, result: Any, operands: list[Any]) -> Any:
+        """What a result tells."""
         return _as_arrays(result, operands)
 
 
-def _watched_operators() -> Any:
+class TrialOfChange(Trial):
+    """The same of a function that changes its first operand."""
+
+    def of(self, result: Any, operands: list[Any]) -> Any:
+        if result is not operands[0]:
+            raise ValueError("it gives something else than its operand")
+
+
+
+def watched_operators() -> Any:
     """A mode that notes whether operators draw random numbers."""
     return _mode_class()()
 
@@ -97,6 +148,10 @@ def _mode_class() -> Any:
         def __init__(self) -> None:
             super().__init__()
             self.draws = False
+
+        @classmethod
+        def _should_skip_dynamo(cls) -> bool:
+            return False  # the wrapper that keeps it out imports torch's compiler: ten seconds
 
         def __torch_dispatch__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None

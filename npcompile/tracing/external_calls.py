@@ -75,7 +75,7 @@ def call(
     t.tells(found.path)
     args = tuple([_opened(t, a) for a in args])
     kwargs = {name: _opened(t, a) for name, a in kwargs.items()}
-    _allowed(t, found, args, kwargs, plain)
+    allowed(t, found, args, kwargs, plain)
     if found.writes:
         return _writing(t, found, function, args, kwargs)
     shape = Shape("none", type(None))
@@ -94,6 +94,21 @@ def emitted(
     return _Call(t, found, function, shape).emit(args, kwargs)
 
 
+def changed(
+    t: Tracer, found: Foreign, function: Any, args: tuple[Value, ...], kwargs: dict[str, Value]
+) -> None:
+    """The call of a function that changes a tensor's memory, its first operand; it gives
+    nothing."""
+    tensor = args[0]
+    assert isinstance(tensor, Sequence)
+    (target,) = tensor.items
+    assert isinstance(target, ArrayRef)
+    shape = Shape("array", np.ndarray, target.dtype, "C", target.shape)
+    made = _Call(t, found, function, shape, 0).emit((target, *args[1:]), kwargs)
+    assert isinstance(made, ArrayRef)
+    t.write(target, t.read(made))
+
+
 def _opened(t: Tracer, value: Value) -> Value:
     """A list from outside as a list of its items."""
     if isinstance(value, Static) and value.source is not None and type(value.value) is list:
@@ -101,16 +116,18 @@ def _opened(t: Tracer, value: Value) -> Value:
     return value
 
 
-def _allowed(
-    t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
+def allowed(
+    t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool,
+    options: tuple[str, ...] = ("out", "output", "file"),
 ) -> None:
+    """Refuses calls that could not be told from Python's; with any of some ``options``, too."""
     if t.catches():
         raise t.refuse(found.path, "may raise inside try")
     if not plain and (found.effect or found.writes):
         raise t.refuse(found.path, "is called from inside another function")
     for name, value in kwargs.items():
         given = not (isinstance(value, Static) and (value.value is None or value.value is False))
-        if given and (name in ("out", "output", "file") or name.startswith("overwrite")):
+        if given and (name in options or name.startswith("overwrite")):
             raise t.refuse(found.path, f"with {name}=")
     if any(isinstance(a, Static) and callable(a.value) and not isinstance(a.value, type)
            for a in (*args, *kwargs.values())):

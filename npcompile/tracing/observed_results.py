@@ -11,6 +11,7 @@ other length.
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from types import MethodType
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from npcompile.core.errors import Refusal, Refused, refuse
+from npcompile.core.paths import defer
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.core.tuples import reads_as_tuple
@@ -27,13 +29,16 @@ from npcompile.graph.ir import Node
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
-from npcompile.ops.operands import ArrayRef
+from npcompile.ops.operands import ArrayRef, Tensor
 from npcompile.python.composite import Composite
 from npcompile.python.values import HeapObject, Object, Sequence, Static, Value, described
 from npcompile.tracing.predicted_results import Shape, contents, fresh_strides
 
 if TYPE_CHECKING:
+    from npcompile.tensors import called_in_place, tensor_memory
     from npcompile.tracing.services import Tracer
+else:
+    defer(globals(), "npcompile.tensors", "called_in_place", "tensor_memory")
 
 #: kinds of calls of which a process keeps the results' kinds
 MOST = 1024
@@ -104,7 +109,7 @@ class Observer:
         bound = () if not isinstance(self.function, MethodType) else (self.function.__self__,)
         key = (self.found.path, *kind.all((*bound, *args)), *kind.named(kwargs))
         before = [array.tobytes() for array in kind.arrays]
-        drawn: Any = np.random.get_state()
+        drawn = _generators()
         try:
             result = self.function(*args, **kwargs)
         except BaseException as error:
@@ -132,19 +137,29 @@ def noted(stack: list[Any]) -> bool:
 
 def _observed(held: Any) -> Any:
     function = held.__func__ if isinstance(held, MethodType) else held
-    found = foreign.find(function) if callable(function) else None
+    if not callable(function):
+        return held
+    path = called_in_place.path(function)
+    found = foreign.find(function) if path is None else Foreign(path, None, observed=True)
     return Observer(held, found) if found is not None and found.observed else held
 
 
-def _pure(arrays: list[Any], before: list[bytes], drawn: Any, result: Any) -> None:
+def _generators() -> list[Any]:
+    """The states of the libraries' shared generators."""
+    torch = sys.modules.get("torch")
+    state: Any = np.random.get_state()
+    return [*state] if torch is None else [*state, torch.get_rng_state()]
+
+
+def _pure(arrays: list[Any], before: list[bytes], drawn: list[Any], result: Any) -> None:
     """Refuses a function that did more than give a fresh result."""
     if any(array.tobytes() != held for array, held in zip(arrays, before)):
         raise refuse("", "changes its operands")
-    state: Any = np.random.get_state()
-    if not all(np.array_equal(a, b) for a, b in zip(drawn, state)):
+    if not all(np.array_equal(a, b) for a, b in zip(drawn, _generators())):
         raise refuse("", "draws random numbers of its own")
     parts = result if isinstance(result, (tuple, list)) else (result,)
     for part in parts:
+        part = tensor_memory.lent(part) if tensor_memory.is_torch(part) else part
         if isinstance(part, np.ndarray) and any(np.may_share_memory(part, a) for a in arrays):
             raise refuse("", "returns one of its arguments or a view of one")
 
@@ -165,7 +180,12 @@ def _described(result: Any) -> Shape:
         return Shape("number", PYTHON[kind])
     if isinstance(result, np.generic) and result.dtype.char in SUPPORTED:
         return Shape("number", Scalar(result.dtype, "np"))
-    if kind in (tuple, list) or reads_as_tuple(kind):
+    if tensor_memory.is_torch(result):
+        memory = tensor_memory.lent(result)
+        if memory is None:
+            raise refuse("", f"gives a tensor of which {tensor_memory.refused(result)}")
+        return Shape("tensor", Tensor, items=(_described(memory),))
+    if kind in (tuple, list) or reads_as_tuple(kind) or hasattr(kind, "n_sequence_fields"):
         return Shape("sequence", kind, items=tuple(map(_described, result)))
     raise refuse("", f"gives a {kind.__name__}")
 
@@ -211,6 +231,9 @@ class _Real(_Kinds):
         if kind is np.ndarray:
             self.arrays.append(value)
             return self.array(value.dtype, value.shape)
+        lent = tensor_memory.lent(value) if tensor_memory.is_torch(value) else None
+        if lent is not None:
+            return Tensor, self.one(lent)
         if kind in (tuple, list) or reads_as_tuple(kind):
             return kind, *self.all(value)
         if kind is dict:

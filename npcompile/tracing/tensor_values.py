@@ -16,17 +16,17 @@ import numpy as np
 
 from npcompile.core.errors import Refused
 from npcompile.core.paths import defer
-from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.python.values import Method, Sequence, Static, Value, is_tensor
-from npcompile.tracing import external_calls, predicted_results
 
 if TYPE_CHECKING:
     from npcompile.tensors import called_in_place, tensor_memory
     from npcompile.tensors.table import Function
+    from npcompile.tracing import tensor_calls
     from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tensors", "called_in_place", "tensor_memory")
+    defer(globals(), "npcompile.tracing", "tensor_calls")
 
 
 def among(values: Iterable[Any]) -> bool:
@@ -196,7 +196,7 @@ def called(
         return load(t, args[0], "shape")
     if meaning is not None:
         return _recorded(t, held, meaning, args, kwargs, plain)
-    made = _in_place(t, held, args, kwargs, plain)
+    made = tensor_calls.made(t, held, args, kwargs, plain)
     if made is not None:
         return made
     if not among((*args, *kwargs.values())) or not _of_library(held):
@@ -226,47 +226,14 @@ def _recorded(
             raise
         t.builder.rollback(mark)
         try:
-            made = _in_place(t, held, args, kwargs, plain)
-        except Refused:
+            made = tensor_calls.made(t, held, args, kwargs, plain)
+        except Refused as refused:
+            if refused.refusal.provisional:
+                raise
             made = None
         if made is None:
             raise
         return made
-
-
-def _in_place(
-    t: Tracer, held: Any, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool
-) -> Value | None:
-    """``held(*args, **kwargs)``; None if it is no function that may be called so."""
-    if not t.inputs.tensors:  # a call's tensors vouch for torch's modes
-        return None
-    name = called_in_place.path(held)
-    if name is None:
-        return None
-    trial = called_in_place.Trial(held)
-    found = Foreign(name, trial)
-    _allowed(t, found, args, kwargs)
-    shape = predicted_results.predict(t, found, args, kwargs)
-    if trial.draws:
-        found = Foreign(name, trial, effect=True)
-        if not plain:
-            raise t.refuse(name, "draws, and is called from inside another function")
-    return external_calls.emitted(t, found, held, shape, args, kwargs)
-
-
-def _allowed(
-    t: Tracer, found: Foreign, args: tuple[Value, ...], kwargs: dict[str, Value]
-) -> None:
-    if t.catches():
-        raise t.refuse(found.path, "may raise inside try")
-    for name, value in kwargs.items():
-        given = not (isinstance(value, Static) and (value.value is None or value.value is False))
-        if given and name in ("out", "inplace", "generator", "requires_grad"):
-            raise t.refuse(found.path, f"with {name}=")
-    for value in (*args, *kwargs.values()):
-        if isinstance(value, Static) and callable(value.value) and not isinstance(
-                value.value, type):
-            raise t.refuse(found.path, "calls a function that it is given")
 
 
 #: options that say nothing new, by the names of their values

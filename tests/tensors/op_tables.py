@@ -31,7 +31,8 @@ CLOSE = {
 }
 #: torch's are less exact than it says
 ROUGH = {f"special.bessel_{name}": 1e-6 for name in ("j0", "j1", "y0", "y1")}
-#: operators whose results are no function of their operands, or are any of several
+#: operators whose results are no function of their operands, are any of several, or can't be
+#: compared
 UNSURE = frozenset({
     "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided",
     "bernoulli", "multinomial", "normal", "rand_like", "randn_like", "randint_like", "rand",
@@ -40,7 +41,7 @@ UNSURE = frozenset({
     "nn.functional.alpha_dropout", "nn.functional.feature_alpha_dropout", "nn.functional.rrelu",
     "nn.functional.fractional_max_pool2d", "nn.functional.fractional_max_pool3d", "pca_lowrank",
     "svd_lowrank", "linalg.eig", "linalg.svd", "svd", "linalg.eigh", "linalg.qr", "qr", "geqrf",
-    "linalg.householder_product", "linalg.eigvals",
+    "linalg.householder_product", "linalg.eigvals", "chalf",
 })
 
 
@@ -96,6 +97,16 @@ class Call:
         made = Call(None, (), {})
         made.tensors, made.space = self.tensors, self.space
         made.text = f"{self.head}\n    return {self.call} * 1"
+        return made
+
+    def amid(self) -> Call:
+        """The same call amid others of one more tensor, a large one."""
+        made = Call(None, (), {})
+        made.tensors, made.space = self.tensors, self.space
+        made.text = "\n    ".join([
+            self.head.replace("):", ", big):"), "before = torch.exp(big) * 2 + big",
+            f"found = {self.call}", "after = torch.sin(before) * big", "return found, after",
+        ])
         return made
 
 
