@@ -11,6 +11,7 @@ import functools
 import importlib
 import inspect
 import itertools
+import operator
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -49,6 +50,9 @@ TYPES: dict[type, str] = {
     ),
     slice: "npcompile.python.slices:SliceType",
     functools.partial: "npcompile.python.partials:PartialType",
+    operator.itemgetter: "npcompile.python.getters:ItemGetterType",
+    operator.attrgetter: "npcompile.python.getters:AttributeGetterType",
+    operator.methodcaller: "npcompile.python.getters:MethodCallerType",
     np.vectorize: "npcompile.python.partials:VectorizeType",
     Iterator: "npcompile.python.iterator_type:IteratorType",
     itertools.repeat: "npcompile.python.endless_iterators:RepeatType",

@@ -13,6 +13,7 @@ from tests.fuzz.framework import Grammar, Program
 
 CLASS = """
 from contextlib import nullcontext
+from operator import attrgetter, itemgetter, methodcaller
 
 class Timer:
     def __init__(self):
@@ -66,6 +67,9 @@ STATEMENTS = (
     "{d}.setdefault({k}, {n})", "{d}.update(a={n})", "x[k] = {n}", "x += {n}", "k = len({d}) % 3",
     "o.log.pop({k}, 0)", "o.__dict__.pop('old', 0)", "{d}, h = h, {d}", "h = dict({d})",
     "v = {d}.get({k})\n{i}{d}.pop({k}, 0)\n{i}r.append(v)",
+    "s = itemgetter({k})({d})", "r.append(itemgetter({k}, 'a')({d}))",
+    "w = itemgetter({k}) if {c} else itemgetter('a')\n{i}r.append(w({d}))",
+    "r.append(attrgetter('n')(t))", "r.append(methodcaller('get', {k}, {n})({d}))",
     "for j in {s}: s = s * 0.5 + j * x[k]", "r += [j * k for j in {s}]",
     "for j in {s}:\n{i}    if {c}: break\n{i}    s += j",
 )
