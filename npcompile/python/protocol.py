@@ -146,8 +146,9 @@ class Tracing(Context, Protocol):
 class PythonType:
     """The behaviour of a value of one type; by default Python's, to which the call is left.
 
-    ``METHODS`` are the descriptors of the type's methods that can be followed; the class has a
-    method of the same name and parameters for each.  ``subclasses``: classes that inherit from the
+    ``METHODS`` are the descriptors of the type's methods that can be followed, those by which it
+    answers ``|`` or ``+=`` among them; the class has a method of the same name and parameters for
+    each.  ``subclasses``: classes that inherit from the
     type behave alike, unless they say otherwise.
     """
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 
 from npcompile.core.paths import defer
 from npcompile.guards.class_hooks import of_library
+from npcompile.python import registry
 from npcompile.python.iterator import Iterator
 from npcompile.python.values import (
+    NULL,
     Method,
     Static,
     Value,
@@ -55,6 +57,19 @@ def binary(t: Tracer, symbol: str, left: Value, right: Value, on_stack: bool) ->
         if found is not _NONE:
             return found
     return _union(t, symbol, (f"__{name}__", f"__r{name}__"), left, right, on_stack)
+
+
+def of_type(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:
+    """The result of the method by which the left operand's type answers an operator, if it has
+    one."""
+    plain = symbol.rstrip("=")
+    name = _ARITHMETIC[plain]
+    for method in (f"__{name}__",) if symbol == plain else (f"__i{name}__", f"__{name}__"):
+        held = getattr(python_class(left), method, None)
+        found = NULL if held is None else registry.method(t, held, (left, right), {})
+        if found is not NULL:
+            return found
+    return None
 
 
 def compare(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:

@@ -52,12 +52,10 @@ if TYPE_CHECKING:
 else:
     defer(globals(), "npcompile.core", "warned")
     defer(globals(), "npcompile.guards", "kinds")
-    defer(globals(), "npcompile.python", "characters", "dictionary", "protocol", "registry")
+    defer(globals(), "npcompile.python", "dictionary", "protocol", "registry")
     defer(globals(), "npcompile.ops", "arguments")
-    defer(
-        globals(), "npcompile.tracing", "device_arrays",
-        "iteration", "object_identity", "operator_methods", "tensor_values", "texts", "vectors",
-    )
+    defer(globals(), "npcompile.tracing", "device_arrays", "iteration", "object_identity",
+          "operator_methods", "tensor_values", "texts", "vectors")
     defer(globals(), "npcompile.tracing.polyfills", "consumers")
 
 _BINARY: dict[str, Callable[[Any, Any], Any]] = {
@@ -129,9 +127,11 @@ def binary(
         called = operator_methods.binary(t, symbol, left, right, on_stack)
         if called is not None:
             return called
-    joined = _sequences(t, symbol, left, right)
-    if joined is not None:
-        return joined
+    found = _sequences(t, symbol, left, right)
+    if isinstance(left, (HeapObject, Static)) and python_class(left) not in _PLAIN:
+        found = found or operator_methods.of_type(t, symbol, left, right)
+    if found is not None:
+        return found
     if plain == "**" and isinstance(right, Node) and right.op != "const" and (
         _is_int(left) and _is_int(right)
     ):
