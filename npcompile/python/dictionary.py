@@ -24,6 +24,7 @@ from npcompile.python.values import (
     Value,
     boolean,
     described,
+    python_class,
 )
 
 _KEY = "a dictionary's key"
@@ -242,9 +243,25 @@ class DictType(PythonType):
     def clear(self) -> Value:
         raise NotImplementedError
 
+    # ------------------------------------------------------------------ operators
+
+    def __or__(self, other: Value) -> Value:
+        return self.t.allocate(dict, {**mapping(self.t, self.value), **self._beside(other)})
+
+    def __ior__(self, other: Value) -> Value:
+        self._beside(other)
+        self.update(other)
+        return self.value
+
+    def _beside(self, other: Value) -> dict[Any, Value]:
+        """The items of another dictionary."""
+        if python_class(other) is not dict:
+            raise self.t.refuse("|", f"of a dict and {described(other)} is left to Python")
+        return mapping(self.t, other)
+
     METHODS: ClassVar[tuple[Any, ...]] = (
-        dict.pop, dict.popitem, dict.clear, dict.copy, dict.get, dict.keys, dict.values,
-        dict.items, dict.update, dict.setdefault,
+        dict.__or__, dict.__ior__, dict.pop, dict.popitem, dict.clear, dict.copy, dict.get,
+        dict.keys, dict.values, dict.items, dict.update, dict.setdefault,
     )
 
 

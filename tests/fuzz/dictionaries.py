@@ -67,6 +67,8 @@ STATEMENTS = (
     "{d}.setdefault({k}, {n})", "{d}.update(a={n})", "x[k] = {n}", "x += {n}", "k = len({d}) % 3",
     "o.log.pop({k}, 0)", "o.__dict__.pop('old', 0)", "{d}, h = h, {d}", "h = dict({d})",
     "v = {d}.get({k})\n{i}{d}.pop({k}, 0)\n{i}r.append(v)",
+    "h = h | {d}", "h |= {d}", "d |= h", "e |= {{'b': {n}}}", "r.append({d} | {{{k}: {n}}})",
+    "o.log |= {{{k}: {n}}}", "h = {d} | e",
     "s = itemgetter({k})({d})", "r.append(itemgetter({k}, 'a')({d}))",
     "w = itemgetter({k}) if {c} else itemgetter('a')\n{i}r.append(w({d}))",
     "r.append(attrgetter('n')(t))", "r.append(methodcaller('get', {k}, {n})({d}))",
