@@ -24,7 +24,7 @@ from benchmarks.users import Case, cases
 from npcompile import jit
 
 PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "profiles.md"
-ROUNDS, CALLS, SECONDS, LONG = 40, 200, 0.3, 20e-6
+ROUNDS, CALLS, SECONDS, LONG = 12, 200, 0.3, 20e-6
 #: what is promised: of the time without recording, and the difference between lines and the call
 RATIO, APART = 1.10, 0.05
 
@@ -64,7 +64,7 @@ def measured(case: Case) -> Found | None:
         calls += 1
     if compiled._dispatcher.fallbacks or compiled.explain(*case.make()).graph_breaks:
         return None
-    each = min(max(1, int(6e-3 / max(once(compiled, case, args, 1), 1e-7))), 2000)
+    each = min(max(1, int(4e-3 / max(once(compiled, case, args, 1), 1e-7))), 500)
     profiler = npcompile.profiler()
     with profiler:
         once(compiled, case, args, 2)

@@ -1,6 +1,6 @@
 """Functions as users write them, plain, compiled, and by numba where it takes them.
 
-    python -m benchmarks.users [--only NAME] [--json FILE]
+    python -m benchmarks.users [--only NAME] [--json FILE] [--write]
 
 Each function is called 200 times (or for two seconds), then plain and compiled calls take turns;
 the least of 20 rounds counts.  ``numba`` compiles the same text with ``njit``; ``-``: it refuses.
@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import argparse
 import copy
+import datetime
 import json
 import math
+import os
+import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +26,9 @@ import numpy as np
 from npcompile import jit
 
 ROUNDS, CALLS, SECONDS = 20, 200, 2.0
+PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "users.md"
+HEAD = ("| function | plain, us | npcompile, times | numba, times | npcompile / numba | first call "
+        "| numba's |\n|---|--:|--:|--:|--:|--:|--:|")
 
 
 # ------------------------------------------------------------------ images
@@ -461,17 +467,18 @@ def row(found: dict[str, Any]) -> str:
     plain, ours, numba = found["plain"], found["npcompile"], found.get("numba")
     beside = "-" if numba is None else f"{plain / numba:.2f}"
     ratio = "" if numba is None else f"{numba / ours:.2f}"
+    theirs = "-" if numba is None else f"{1e3 * found['numba first']:.0f}"
     return (f"| {found['name']} | {1e6 * plain:.1f} | {plain / ours:.2f} | {beside} | {ratio} | "
-            f"{1e3 * found['first']:.0f} | {1e3 * found.get('numba first', math.nan):.0f} |")
+            f"{1e3 * found['first']:.0f} | {theirs} |")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--write", action="store_true", help="the page of measurements")
     options = parser.parse_args()
-    print("| function | plain us | npcompile, times | numba, times | npcompile / numba | first | "
-          "numba first |\n|---|--:|--:|--:|--:|--:|--:|")
+    print(HEAD)
     rows = []
     for case in cases():
         if options.only in case.function.__qualname__:
@@ -479,12 +486,46 @@ def main() -> None:
             print(row(rows[-1]), flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
+    print(summary(rows))
+    if options.write:
+        PAGE.write_text("\n".join([*page(rows), ""]))
+
+
+def summary(rows: list[dict[str, Any]]) -> str:
+    """What the rows come to."""
     slow = [r["name"] for r in rows if r["npcompile"] > 1.06 * r["plain"]]
     taken = [r for r in rows if "numba" in r]
     fast = [r for r in taken if r["npcompile"] <= 1.05 * r["numba"]]
-    mean = math.exp(sum(math.log(r["plain"] / r["npcompile"]) for r in rows) / max(len(rows), 1))
-    print(f"\n{len(rows)} functions, geometric mean {mean:.1f}; above 1.06 of plain: "
-          f"{', '.join(slow) or 'none'}; as fast as numba or faster: {len(fast)} of {len(taken)}")
+    theirs = f", numba {mean(taken, 'numba'):.1f}" if taken else ""
+    return (f"Geometric mean over plain: {mean(rows):.1f}; of the {len(taken)} that numba takes: "
+            f"{mean(taken):.1f}{theirs}.\nSlower than plain by more than 6 %: "
+            f"{', '.join(slow) or 'none'}.  As fast as numba or faster, within 5 %: {len(fast)} of "
+            f"{len(taken)}.")
+
+
+def mean(rows: list[dict[str, Any]], name: str = "npcompile") -> float:
+    """The geometric mean of times over the plain function's."""
+    return math.exp(sum(math.log(r["plain"] / r[name]) for r in rows) / max(len(rows), 1))
+
+
+def page(rows: list[dict[str, Any]]) -> list[str]:
+    """The page of measurements."""
+    import numba
+    import scipy
+
+    versions = (f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy "
+                f"{scipy.__version__}, numba {numba.__version__}")
+    return [
+        "# Functions as users write them", "",
+        f"{len(rows)} functions of image processing, finance, signals, learning, simulation, text "
+        "and statistics, written as users do, beside", "plain NumPy and numba's `njit` of the same "
+        "text.  Written by `python -m benchmarks.users --write`.", "",
+        f"Machine: {os.cpu_count()} cores of an AMD EPYC (Zen 5, a virtual machine), "
+        f"{datetime.date.today()}, {versions}.", "How: after 200 calls, plain and compiled calls "
+        "take turns; the least of 20 rounds counts.  The machine is shared: ratios",
+        "stand, first calls are up to four times what they are on a quiet machine, and functions "
+        "that use threads gain less.  `-`:", "numba refuses the function.  First calls are in "
+        "milliseconds, without the disk cache.", "", HEAD, *map(row, rows), "", summary(rows)]
 
 
 if __name__ == "__main__":

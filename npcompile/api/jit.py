@@ -505,34 +505,34 @@ def jit(fn: Any = None, **given: Any) -> Any:
 
     Parameters
     ----------
-    fn
+    fn : function, optional
         The function.  Left out, ``jit(...)`` is a decorator with options.
-    fullgraph
+    fullgraph : bool, default: False
         Raise :class:`CompileError` where Python would run the function, or statements of it.
         Library functions may be called between compiled pieces all the same.
-    dynamic
+    dynamic : bool, default: True
         One compile for all sizes; ``False`` compiles anew for each size.
-    static
+    static : str or tuple of str, default: ()
         Names of parameters whose values become part of the compiled code.
-    check
+    check : bool, default: False
         Run every call also in Python, on copies, and compare (``NPCOMPILE_CHECK=1``).
-    check_rtol
+    check_rtol : float, default: None
         The relative tolerance of floats there: 0 wants the same bits.  By default functions
         without elementary functions, products of matrices and the like must have the same bits,
         and others agree to 1e-9 in float64, 1e-4 in float32, 1e-2 in float16.
-    fastmath, reassociate
+    fastmath, reassociate : bool, default: False
         Permit forms that change the last bits (``reassociate``: of sums only).  Permission, not
         a promise: no rule of this version makes use of it.
-    deterministic
+    deterministic : bool or "portable", default: False
         ``True``: same bits on every run and thread count; ``"portable"``: on every machine.
         Operators that can't promise it raise :class:`DeterminismError`.
-    parallel
+    parallel : bool, default: True
         Use all threads for large arrays.  Results never depend on it.
-    cache
+    cache : bool, default: True
         Keep machine code on disk for the next process.
-    backend
+    backend : str, default: "cpu"
         ``"cpu"`` or ``"reference"`` (NumPy, for tests).
-    device
+    device : str, default: "cpu"
         ``"cuda"`` runs kernels on an NVIDIA GPU, with arrays of NumPy in and out;
         ``"interpreter"`` runs the same kernels on Triton's interpreter, slowly.  Neither warns of
         floating-point exceptions.

@@ -179,7 +179,7 @@ def _memory(profile: Profile) -> str:
     end = max(e for *_, e in profile.events) or 1.0
     points, before = [f"0,{high}"], high
     for at, held in profile.memory:
-        x, y = wide * at / end, high - round((high - 8) * held / profile.peak)
+        x, y = wide * at / end, high - round((high - 24) * held / profile.peak)
         points += [f"{x:.1f},{before}", f"{x:.1f},{y}"]
         before = y
     points += [f"{wide},{before}", f"{wide},{high}"]

@@ -31,6 +31,7 @@ from npcompile.frontend.statements import statement_at
 from npcompile.program.ir import (
     Alloc,
     Apply,
+    Buffer,
     Call,
     For,
     Free,
@@ -434,12 +435,17 @@ class Reading:
 
     def memory(self) -> list[tuple[float, int]]:
         """When memory is taken and given back, and how much is in use then."""
-        held, found = 0, []
+        held: dict[Buffer, int] = {}
+        found = []
         for event in self.events:
             statement = self.marks[event.mark].statement
-            if isinstance(statement, (Alloc, Free)):
-                held += event.amount if isinstance(statement, Alloc) else -event.amount
-                found.append((self.when(event.end), held))
+            if isinstance(statement, Alloc):
+                held[statement.buffer] = event.amount
+            elif isinstance(statement, Free):  # of a library's result, too
+                held.pop(statement.buffer, 0)
+            else:
+                continue
+            found.append((self.when(event.end), sum(held.values())))
         return found
 
     def runs(self) -> list[tuple[str, str, float, float]]:

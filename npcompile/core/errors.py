@@ -7,11 +7,12 @@ import os.path
 from npcompile.core.lines import file_of, in_words
 from npcompile.core.records import record, replace
 
-#: libraries whose objects hold arrays, and how to get at these
+#: libraries whose objects Python works with, and what to do about it
 _ADVICE = {
     "pandas": "pass columns as arrays: `series.to_numpy()`",
     "polars": "pass columns as arrays: `series.to_numpy()`",
     "xarray": "pass the array: `x.values`",
+    "tqdm": "put the loop's body into a compiled function",
 }
 #: why a trace ends that has followed too many blocks
 TOO_LONG = "is too long to follow"

@@ -244,7 +244,8 @@ def _is_long(t: Tracer, args: Args) -> bool:
 @rule(tuple, counts=(0, 1))
 def _tuple(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if args and _is_long(t, args):
-        raise t.refuse("tuple", "of a length that only the run knows")
+        hint = "write its items out: (x[0], x[1])"
+        raise t.refuse("tuple", "of a length that only the run knows", hint)
     return Sequence(iteration.items(t, args[0]) if args else ())
 
 

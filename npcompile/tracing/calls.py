@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.core.errors import Refused
+from npcompile.core.errors import Refused, advice
 from npcompile.core.paths import import_path
 from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
@@ -202,6 +202,9 @@ def _call_instance(
     t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
     """An object with a ``__call__`` of its own, or something unknown."""
+    if not getattr(type(held), "inlined", True):
+        hint = "on numbers call the plain function: `__wrapped__`"
+        raise t.refuse(held.__qualname__, "is a ufunc, which Python calls", hint)
     method = None
     if source is not None and not isinstance(held, (BuiltinFunctionType, np.ufunc)):
         method = attributes.method(t, Static(held, source), "__call__")
@@ -259,6 +262,9 @@ def call_for(
             t.given[frame] = before
 
 
+_OUTSIDE = "make the object outside"
+
+
 def _construct(
     t: Tracer, kind: type, source: Source | None, args: tuple[Value, ...],
     kwargs: dict[str, Value], plain: bool,
@@ -273,7 +279,8 @@ def _construct(
     ordinary = (type(kind) is type and kind.__new__ is plain_new and kind.__dictoffset__ != 0
                 and not _has_slots(kind) and looks_up_plainly(kind))
     if has_finalizer(kind):  # Python's statements after a graph break would see it live on
-        why, hint = "objects of this class have a finalizer", "make the object outside"
+        library = kind.__module__.partition(".")[0]
+        why, hint = "objects of this class have a finalizer", advice(library) or _OUTSIDE
         refusal = t.refuse(kind.__qualname__, why, hint).refusal
         raise Refused(replace(refusal, general=True))
     if not ordinary or source is None:

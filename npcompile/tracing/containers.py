@@ -41,7 +41,8 @@ def items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
     if isinstance(found, Vector):
         known, count = t.known(found.length)
         if not known or count > LONGEST:
-            raise t.refuse("list", "of a length that only the run knows")
+            hint = "make an array of it: np.array(...)"
+            raise t.refuse("list", "of a length that only the run knows", hint)
         return tuple([vectors.load(t, obj, found, k) for k in range(count)])
     items: tuple[Value, ...] = found
     return items

@@ -340,7 +340,8 @@ class FunctionTracer:
             case HeapObject():
                 contents = self.heap[value]
                 if isinstance(contents, Vector):
-                    raise self.refuse("list", "of a length that only the run knows")
+                    hint = "make an array of it: np.array(...)"
+                    raise self.refuse("list", "of a length that only the run knows", hint)
                 if value.kind is list:
                     return [self.operand(item) for item in contents]
                 if value.kind is dict:
