@@ -197,8 +197,9 @@ def test(emulated: Emulated, sample: bool, seed: int) -> int:
     """Runs parts of the tests, two at a time, and prints a row for each; how many fail."""
     with compiler(emulated) as socket, ThreadPoolExecutor(2) as lanes:
         environment = {
-            **os.environ, "PYTHONPATH": str(ROOT), arm_compiler.VARIABLE: socket,
-            "NPCOMPILE_CACHE_DIR": str(emulated.folder / "kept"), "NPCOMPILE_TEST_SLOWER": "12",
+            **os.environ, "PYTHONPATH": str(ROOT), "PYTEST_ADDOPTS": "",
+            arm_compiler.VARIABLE: socket, "NPCOMPILE_CACHE_DIR": str(emulated.folder / "kept"),
+            "NPCOMPILE_TEST_SLOWER": "12",
             "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(emulated.folder / "bytecode")}
 
         def passes(part: tuple[str, str]) -> bool:
