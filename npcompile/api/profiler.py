@@ -21,7 +21,7 @@ from npcompile.runtime.unsafe.native_functions import FunctionBase, install
 LONG = 100e-6  # seconds of a call, from which its processor time is read
 
 
-class _Entry(FunctionBase):
+class _RecordedFunction(FunctionBase):
     """Calls a recorded version's machine code as a compiled function does; what fits none of them
     is dispatched."""
 
@@ -47,7 +47,7 @@ class _Entry(FunctionBase):
 class _Recorded:
     """What was recorded of one function."""
 
-    entry: _Entry
+    entry: _RecordedFunction
     recorder: Recorder
     calls: int = 0
     seconds: float = 0.0
@@ -133,7 +133,7 @@ class profiler:
         found = self._functions.get(function)
         if found is None:
             recorder = Recorder()
-            entry = _Entry(function, recorder)
+            entry = _RecordedFunction(function, recorder)
             found = self._functions[function] = _Recorded(entry, recorder)
             bound = entry.dispatcher.parameters.bind(args, kwargs)
             if bound is not None:
