@@ -167,7 +167,8 @@ def report(
     functions: list[Jit[..., Any]], made: int, seconds: float, plain: float | None
 ) -> Iterator[str]:
     """The lines of a report: each function that was called, and the time won."""
-    called, others = [], []
+    called: list[Jit[..., Any]] = []
+    others: list[Jit[..., Any]] = []
     for function in functions:
         info = function.cache_info()
         (called if info.compiled or info.fallbacks else others).append(function)

@@ -251,7 +251,8 @@ class DictType(PythonType):
     def __ior__(self, other: Value) -> Value:
         self._beside(other)
         self.update(other)
-        return self.value
+        itself: Value = self.value
+        return itself
 
     def _beside(self, other: Value) -> dict[Any, Value]:
         """The items of another dictionary."""
