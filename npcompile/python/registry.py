@@ -58,6 +58,7 @@ TYPES: dict[type, str] = {
     itertools.repeat: "npcompile.python.endless_iterators:RepeatType",
     itertools.count: "npcompile.python.endless_iterators:CountType",
     itertools.islice: "npcompile.python.iterator_slices:IsliceType",
+    itertools.starmap: "npcompile.python.iterator_starmap:StarmapType",
     contextlib.nullcontext: "npcompile.python.null_contexts:NullContextType",
     type(np.s_): "npcompile.python.index_expressions:IndexExpressionType",
 }

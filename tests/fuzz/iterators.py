@@ -18,6 +18,8 @@ SOURCES = (
     "islice(a, 3)", "islice(p, 1, n + 3)", "islice(enumerate(a), k, 4)", "islice(count(k), 4)",
     "islice((v * 2 for v in a), 4)", "islice(map(abs, a), 2)", "repeat(s, 3)", "zip(repeat(s), a)",
     "zip(count(), a)", "zip(count(n), repeat(k), p)", "islice(it, 2)",
+    "starmap(lambda u, v: u * 2 - v, zip(a, p))", "starmap(max, ((k, n), (2, s), (k, k)))",
+    "starmap(lambda u, v: p.append(v) or u, enumerate(a))", "islice(starmap(pow, zip(a, a)), 3)",
 )
 TAKEN = (
     "k += 1 if next({t}, None) is not None else 0", "w = next({t}, None)", "w = next({t})",
@@ -73,7 +75,7 @@ def write(seed: int) -> str:
     """The program with a number."""
     rng = random.Random(seed)
     lines = [
-        "from itertools import count, islice, repeat",
+        "from itertools import count, islice, repeat, starmap",
         "def take(it):", "    for v in it:", "        return v", "    return 0",
         "def f(a, p, n):", "    k = 0; s = a[0]; w = None; r = []",
         f"    it = {rng.choice(SOURCES[:10])}",
