@@ -23,7 +23,7 @@ import functools
 import types
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
 
@@ -137,14 +137,19 @@ class AnyOrigin:
 
 @record
 class Fetched:
-    """Items of a list from outside that are read where they are (:mod:`.unboxed_lists`)."""
+    """The type of an external list that is read where it is, by that of its items
+    (:mod:`.unboxed_lists`)."""
 
     kind: Kind
 
 
 #: a number, one of several types of numbers, a tuple, or a list of such items
 Kind = Union[Scalar, "frozenset[Scalar]", "tuple[Kind, ...]", Fetched]
-Item = Union[Scalar, Array, AnyOrigin, Row, Line, Fetched, "tuple[Item, ...]"]
+Item = Union[Scalar, Array, AnyOrigin, Row, Line, Fetched, "frozenset[Scalar]", "tuple[Item, ...]"]
+#: where the columns of a list lie: they are arrays of its own, or views of those of the list that
+#: holds it; the one column are the addresses of an external list's items; or they are arrays that
+#: an external list was copied to
+Home = Literal["own", "shown", "boxed", "copied"]
 
 
 @record(eq=False)
@@ -153,18 +158,24 @@ class Vector:
 
     ``item`` is the type of its items: a number, an array, a tuple or list; ``columns`` hold
     the numbers, and whether they are NumPy's where that is each one's own; ``grows``: they have
-    room for more.
+    room for more; ``home``: where they lie.
     """
 
     length: Node
     columns: tuple[ArrayRef, ...]
     item: Item
     grows: bool
+    home: Home = "own"
+
+    @property
+    def external(self) -> bool:
+        """Whether it is an external list, or a part of one, which nobody may change."""
+        return self.home in ("boxed", "copied")
 
     def map(self, number: Callable[[Node], Node], array: Callable[[ArrayRef], Any]) -> Vector:
         """The same list elsewhere."""
         columns = tuple(map(array, self.columns))
-        return Vector(number(self.length), columns, self.item, self.grows)
+        return replace(self, length=number(self.length), columns=columns)
 
 
 @record(eq=False)

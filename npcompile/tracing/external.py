@@ -201,7 +201,7 @@ def _open(t: Tracer, source: Source, item: Fetched) -> None:
         return
     made = unboxed_lists.opened(t, held, source, item)
     if source in t.requests.given.copies:
-        unboxed_lists.pack(t, made, source)
+        unboxed_lists.copy(t, made, source)
     t.inputs.stand(source, made)
     variables = t.frames[-1].state.locals
     variables[:] = [made if value is found and home is source else value for value in variables]
@@ -220,4 +220,4 @@ def _finished(t: Tracer, made: Vector) -> Vector:
         kind = contiguous(column.dtype, column.shape)
         copy = t.new(t.builder.emit("copy", (t.read(column),), None, kind))
         columns.append(replace(copy, writeable=False))
-    return replace(made, columns=tuple(columns))
+    return replace(made, columns=tuple(columns), home="copied")

@@ -292,7 +292,8 @@ def seen(t: Tracer, obj: HeapObject) -> bool:
 def movable(t: Tracer, frame: Frame, state: State, live: set[int], obj: HeapObject) -> bool:
     """Whether a list, dictionary or instance has one reference, and shows nothing of another one,
     as none of it."""
-    shows = isinstance(state.heap[obj], Vector) and obj.part_of is not None
+    held = state.heap[obj]
+    shows = isinstance(held, Vector) and held.home == "shown"
     return not shows and alone(t, frame, state, live, obj) and unseen(t, frame, state, live, obj)
 
 

@@ -36,7 +36,7 @@ def item_type(t: Tracer, value: Value, heap: Heap | None = None) -> Item | None:
     if isinstance(held, Vector):
         size = t.lengths.get(held.length)
         count = t.builder.size_of(held.length, 0) if size is None else size
-        return Line(held.item, count) if is_plain(held.item) else None
+        return Line(held.item, count) if is_plain(held.item) and not held.external else None
     inner = held_parts(t, value, heap)
     if inner is not None:
         found = [item_type(t, part, heap) for part in inner]
@@ -178,7 +178,7 @@ def leaves(item: Item) -> tuple[Scalar | Array, ...]:
         return tuple(kind for part in item for kind in leaves(part))
     if isinstance(item, AnyOrigin):
         return Scalar(item.dtype, "np"), Scalar(BOOL, "np")
-    assert not isinstance(item, Fetched)
+    assert not isinstance(item, (Fetched, frozenset))
     return (item,)
 
 
@@ -189,7 +189,7 @@ def here(t: Tracer, item: Item) -> Item:
         return Row(tuple(here(t, part) for part in item.items))
     if isinstance(item, tuple):
         return tuple(here(t, part) for part in item)
-    if isinstance(item, (Scalar, AnyOrigin, Fetched)):
+    if isinstance(item, (Scalar, AnyOrigin, Fetched, frozenset)):
         return item
     if isinstance(item, Line):
         return Line(here(t, item.item), *_sizes_here(t, (item.size,)))

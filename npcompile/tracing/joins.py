@@ -338,7 +338,7 @@ class _Merge:
 
     def contents(self, a: Any, b: Any, *objects: HeapObject) -> Any:
         """Joins the contents of a list, dictionary, instance or closure cell."""
-        if isinstance(a, Vector) and isinstance(b, Vector) and a.item == b.item:
+        if isinstance(a, Vector) and isinstance(b, Vector) and (a.item, a.home) == (b.item, b.home):
             columns: Any = tuple(map(self.value, a.columns, b.columns))
             if any(isinstance(column, TaggedUnion) for column in columns):
                 raise self.differ("leave a list in either of two memories")

@@ -80,7 +80,7 @@ class ListRequests(Specialization):
         items = tuple(item for contents in held if isinstance(contents, tuple) for item in contents)
         for obj in objects:
             self.columns_of(obj, items, True)
-            kinds = {contents.item for contents in held if isinstance(contents, Vector)}
+            kinds = {g.item for g in held if isinstance(g, Vector) and not g.external}
             if not items and len(kinds) == 1 and obj.place not in self.given.lists:
                 (kind,) = kinds
                 self.columns(obj, AsVector(kind, True))

@@ -368,7 +368,7 @@ class LoopAttempt:
         last = back.heap[other or obj]
         name = self.before.get(obj, obj)
         if isinstance(first, Vector) and isinstance(last, Vector):
-            if first.item != last.item:
+            if (first.item, first.home) != (last.item, last.home):
                 raise TypeMismatch("changes the type of a list's items")
             self.next[first.length] = last.length
             if other not in (None, obj):

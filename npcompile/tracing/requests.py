@@ -174,5 +174,5 @@ class Specialization:
 
     def columns(self, obj: HeapObject, made: AsVector) -> None:
         """Asks for columns where a list was made."""
-        if obj.place is not None and not isinstance(made.item, Fetched):
+        if obj.place is not None:
             self.lists[obj.place] = made

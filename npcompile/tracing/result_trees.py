@@ -31,7 +31,6 @@ from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.values import (
     NULL,
     UNBOUND,
-    Fetched,
     Frame,
     Function,
     HeapObject,
@@ -219,7 +218,7 @@ class Trees:
         if obj not in self.t.heap:
             raise self.t.refuse("return", "of a list or dictionary that only one path makes")
         contents = self.t.heap[obj]
-        if isinstance(contents, Vector) and isinstance(contents.item, Fetched):
+        if isinstance(contents, Vector) and contents.external:
             return self._fetched(obj)
         if obj.borrowed:
             self.t.aliases.row_escapes(obj)

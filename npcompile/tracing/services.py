@@ -151,7 +151,6 @@ class Tracer(Tracing, Protocol):
     sizes: dict[str, Symbol]
     looked: dict[Source, list[Any]]
     opened: list[tuple[Static, Fetched]]
-    packed: dict[ArrayRef, list[ArrayRef]]
     fetched: dict[HeapObject, tuple[Value, ...]]
     lengths: dict[Node, Size]
     learned: dict[tuple[Code, int], LoopFacts]

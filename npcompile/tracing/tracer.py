@@ -136,7 +136,6 @@ class FunctionTracer:
         self.sizes: dict[str, sizes.Symbol] = {}  # of lists from outside, by what they are of
         self.looked: dict[Source, list[Any]] = {}  # lists from outside that were looked at
         self.opened: list[tuple[Static, Fetched]] = []  # those that are
-        self.packed: dict[ArrayRef, list[ArrayRef]] = {}  # and their arrays, by their columns
         self.fetched: dict[
             HeapObject, tuple[Value, ...]
         ] = {}  # the list and indices that lead there

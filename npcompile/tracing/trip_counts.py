@@ -18,7 +18,7 @@ from npcompile.graph.ir import Node
 from npcompile.python import range_bounds
 from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.iterators import ConstantIterator
-from npcompile.python.values import Fetched, HeapObject, Value, Vector
+from npcompile.python.values import HeapObject, Value, Vector
 from npcompile.tracing.escapes import as_number
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _checks(t: Tracer, it: Value) -> bool:
     """Whether an iterator's items are checked when they are taken."""
     held = t.heap.get(it) if isinstance(it, HeapObject) else None
     if isinstance(held, Vector):
-        return isinstance(held.item, Fetched)
+        return held.home == "boxed"
     return isinstance(it, Iterator) and any(_checks(t, part) for part in it.over)
 
 

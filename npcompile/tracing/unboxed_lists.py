@@ -2,18 +2,18 @@
 of lists of such.
 
 Such a list is looked at as one whose length only the run knows (:mod:`.vectors`), whose only
-column are the addresses of its items.  What an item is, is checked where it is read.  Nobody may
-write to it: so long as machine code runs, no Python code does, which could.
+column are the addresses of its items: it is *boxed*.  What an item is, is checked where it is read.
+Nobody may write to it: so long as machine code runs, no Python code does, which could.
 
-Short lists of numbers, or of tuples of numbers, that a loop in a loop reads are copied to arrays
-before anything else.
+Short lists of numbers, or of tuples of numbers, that a loop in a loop reads are *copied* to arrays
+before anything else, which are columns like those of the program's own lists.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -22,13 +22,15 @@ from npcompile.core.sizes import Size, symbol
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, INT, PY_BOOL, PY_INT, PYTHON, Scalar, contiguous
 from npcompile.guards.kinds import LongestGuard
-from npcompile.guards.sources import Arg, Item, Source
+from npcompile.guards.sources import Arg, Source
+from npcompile.guards.sources import Item as ItemSource
 from npcompile.ops import arguments
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.values import (
     Fetched,
     HeapObject,
+    Item,
     Kind,
     Sequence,
     Static,
@@ -94,24 +96,28 @@ def _guard(t: Tracer, held: Any, source: Source, item: Kind) -> None:
     inner = (item.kind,) if isinstance(item, Fetched) else item
     t.inputs.guard_class(source, list if isinstance(item, Fetched) else tuple)
     for k, (kind, value) in enumerate(zip(inner, held)):
-        _guard(t, value, Item(source, k), kind)
+        _guard(t, value, ItemSource(source, k), kind)
 
 
 def load(t: Tracer, obj: HeapObject | None, g: Vector, at: Node) -> Value:
-    """The item of such a list at a place that is in range."""
-    assert isinstance(g.item, Fetched)
-    if g.columns[0] in t.packed:
-        return _packed(t, t.packed[g.columns[0]], g.item.kind, at)
-    shown = arguments.view(g.columns[0], (), (), g.columns[0].strides[0] * t.builder.size_of(at))
+    """The item of a boxed list at a place that is in range."""
+    (addresses,), kind = g.columns, boxed_kind(g)
+    shown = arguments.view(addresses, (), (), addresses.strides[0] * t.builder.size_of(at))
     path = t.fetched.get(obj) if obj is not None else None
     if path is not None and len(path) == 1:
-        _ask_to_pack(t, path[0], g.item.kind)
-    return _value(t, arguments.element(t, shown), g.item.kind, path and (*path, at))
+        _ask_to_copy(t, path[0], kind)
+    return _value(t, arguments.element(t, shown), kind, path and (*path, at))
+
+
+def boxed_kind(g: Vector) -> Kind:
+    """The kind of the items of a boxed list."""
+    assert g.home == "boxed"
+    return cast("Kind", g.item)
 
 
 # ---------------------------------------------------------------------- lists that are copied
 
-def _ask_to_pack(t: Tracer, whole: Value, kind: Kind) -> None:
+def _ask_to_copy(t: Tracer, whole: Value, kind: Kind) -> None:
     """Asks for copies, made at each call, of what a list holds that a loop in a loop reads: only of
     a few items, so that copying takes no time to speak of, should the loops have few iterations."""
     assert isinstance(whole, Static) and whole.source is not None
@@ -127,30 +133,22 @@ def _parts(kind: Kind) -> list[Scalar]:
     return numbers if len(numbers) == len(found) else []
 
 
-def pack(t: Tracer, obj: HeapObject, source: Source) -> None:
+def copy(t: Tracer, obj: HeapObject, source: Source) -> None:
     """Copies what a list holds to arrays, from which it is read from here on."""
     t.inputs.guard(LongestGuard(source, PACKED))
-    g = t.heap[obj]
-    assert isinstance(g, Vector) and isinstance(g.item, Fetched)
-    n, parts = t.builder.size_of(g.length, 0), _parts(g.item.kind)
+    g: Vector = t.heap[obj]
+    kind = boxed_kind(g)
+    n, parts = t.builder.size_of(g.length, 0), _parts(kind)
     kinds = [contiguous(part.dtype, (n,)) for part in parts]
     made = [t.new(t.builder.emit("empty", (), None, kind)) for kind in kinds]
-    if isinstance(g.item.kind, tuple):
+    if isinstance(kind, tuple):
         consumers.follow(t, consumers.filled_columns, Sequence(tuple(made)), obj)
     else:
         consumers.follow(t, consumers.filled, made[0], obj)
-    copies = [t.builder.emit("copy", (t.read(a),), None, kind) for a, kind in zip(made, kinds)]
-    t.packed[g.columns[0]] = [replace(t.new(copy), writeable=False) for copy in copies]
+    copies = [t.builder.emit("copy", (t.read(a),), None, form) for a, form in zip(made, kinds)]
+    columns = tuple([replace(t.new(copy), writeable=False) for copy in copies])
     t.facts.limit(n, PACKED)
-    t.heap[obj] = replace(g, length=t.builder.size(n))
-
-
-def _packed(t: Tracer, arrays: list[ArrayRef], kind: Kind, at: Node) -> Value:
-    """An item of a list that was copied."""
-    place = t.builder.size_of(at)
-    shown = [arguments.view(a, (), (), a.strides[0] * place) for a in arrays]
-    found = [py_scalar(t, arguments.element(t, a), k) for a, k in zip(shown, _parts(kind))]
-    return Sequence(tuple(found)) if isinstance(kind, tuple) else found[0]
+    t.heap[obj] = Vector(t.builder.size(n), columns, cast("Item", kind), False, "copied")
 
 
 # ---------------------------------------------------------------------- objects
@@ -162,7 +160,7 @@ def _list(t: Tracer, address: Node, item: Fetched, path: Path) -> HeapObject:
     first = _place(t, _word(t, address, object_memory.ITEMS))
     column = arguments.view(t.inputs.words("heap"), (n,), (1,), first)
     made = t.register(HeapObject(list, borrowed=True))
-    t.heap[made] = Vector(length, (column,), item, False)
+    t.heap[made] = Vector(length, (column,), cast("Item", item.kind), False, "boxed")
     if path is not None:
         t.fetched[made] = path
     return made

@@ -40,7 +40,6 @@ from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.values import (
     AnyOrigin,
-    Fetched,
     HeapObject,
     Item,
     Sequence,
@@ -202,12 +201,12 @@ def _store(t: Tracer, g: Vector, at: Size, value: Value) -> None:
 def load(t: Tracer, obj: HeapObject | None, g: Vector, at: Size) -> Value:
     """The item of a list at a place that is in range; a list of a list's equally long ones is a
     view of the columns."""
-    if isinstance(g.item, Fetched):
+    if g.home == "boxed":
         return unboxed_lists.load(t, obj, g, t.builder.size(at))
     if isinstance(g.item, Line):
         columns = tuple(_item(column, at) for column in g.columns)
         made = t.register(HeapObject(list, borrowed=True, part_of=obj))
-        t.heap[made] = Vector(t.builder.size(g.item.size), columns, g.item.item, False)
+        t.heap[made] = Vector(t.builder.size(g.item.size), columns, g.item.item, False, "shown")
         return made
     found = [_loaded(t, _item(c, at), kind) for c, kind in zip(g.columns, leaves(g.item))]
     return _built(t, g.item, iter(found), obj)
@@ -336,7 +335,7 @@ def replaced(t: Tracer, obj: HeapObject, g: Vector, key: Any, value: Value) -> V
     held = t.heap.get(value) if isinstance(value, HeapObject) else None
     if isinstance(held, tuple):
         held = begin(t, held, AsVector(g.item, False))
-    same = isinstance(held, Vector) and (
+    same = isinstance(held, Vector) and not held.external and (
         alike(t, held.item, g.item) and alike(t, g.item, held.item)
     )
     if step != 1 or not isinstance(held, Vector) or not same:
@@ -401,7 +400,7 @@ def getitem(t: Tracer, obj: HeapObject | None, g: Vector, index: Value) -> Value
 
 
 def setitem(t: Tracer, obj: HeapObject, g: Vector, index: Value, value: Value) -> None:
-    if isinstance(g.item, Fetched):
+    if g.external:
         raise t.refuse("list", "comes from outside and would be changed")
     _stays(t, obj, g)
     outer = t.heap.get(obj.part_of) if obj.part_of is not None else None
@@ -471,7 +470,7 @@ def part(
     t: Tracer, g: Vector, start: Size, count: Size, step: Size = 1
 ) -> tuple[Node, ...]:
     """Copies the columns from a place on."""
-    if isinstance(g.item, Fetched):
+    if g.home == "boxed":
         raise t.refuse("list", "from outside, whose items are read one by one")
     found = []
     for column in g.columns:
@@ -498,7 +497,7 @@ def shown(t: Tracer, g: Vector) -> list[ArrayRef]:
 
 def as_array(t: Tracer, g: Vector) -> ArrayRef:
     """Makes the array that ``np.asarray`` makes; of an empty list an empty array of float64."""
-    if isinstance(g.item, Fetched):
+    if g.home == "boxed":
         shown = t.register(HeapObject(list, borrowed=True))
         t.heap[shown] = g
         made = owned(t, shown)
@@ -545,15 +544,15 @@ def copied(
     it shows the columns."""
     if holds_objects(g.item) and not rest:
         t.aliases.shares()
-    if isinstance(g.item, Fetched):
-        column = _items(g.columns[0], start, count, step)
+    if g.external:
+        views = tuple(_items(column, start, count, step) for column in g.columns)
         part_of_it = t.register(HeapObject(list, borrowed=True))
-        t.heap[part_of_it] = Vector(t.builder.size(count), (column,), g.item, False)
+        t.heap[part_of_it] = replace(g, length=t.builder.size(count), columns=views)
         return part_of_it if rest else owned(t, part_of_it)
     if shows(g):
         views = tuple(_items(column, start, count, step) for column in g.columns)
         shown = t.register(HeapObject(list, borrowed=True, part_of=obj))
-        t.heap[shown] = Vector(t.builder.size(count), views, g.item, False)
+        t.heap[shown] = Vector(t.builder.size(count), views, g.item, False, "shown")
         return shown
     made = t.register(HeapObject(list, place=t.place()))
     wanted = None if rest else t.requests.vector(made.place)
@@ -569,7 +568,7 @@ def copied(
 def owned(t: Tracer, obj: HeapObject) -> HeapObject:
     """A list from outside as one of the program's own, of the same items; others as they are."""
     held = t.heap[obj]
-    if not isinstance(held, Vector) or not isinstance(held.item, Fetched):
+    if not isinstance(held, Vector) or not held.external:
         return obj
     made = consumers.follow(t, consumers.listed, obj)
     assert isinstance(made, HeapObject)
