@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from npcompile.api.jit import jit
+from npcompile.api.jit import Jit
 from npcompile.api.sympy_names import BETWEEN, CONSTANTS, NAMES
 from npcompile.api.vectorize import vectorize
+from npcompile.core.config import from_environment
+from npcompile.core.records import replace
 
 try:
     import sympy
@@ -296,4 +298,6 @@ def lambdify(args: Any, expr: Any, *, cse: bool = True, ufunc: bool = False) -> 
     exec(compile(source, file, "exec"), scope)
     plain: FunctionType = scope["_lambdified"]
     vars(plain)["source"] = source  # which what wraps it takes over
-    return vectorize(plain) if ufunc else jit(plain)
+    if ufunc:
+        return vectorize(plain)
+    return Jit(plain, replace(from_environment(), thorough=True))

@@ -60,6 +60,8 @@ class Config:
     backend: Literal["cpu", "reference"] = "cpu"
     device: Literal["cpu", "cuda", "interpreter"] = "cpu"
     recorder: Any = None  #: a :class:`~npcompile.core.recorder.Recorder` of times, no option of jit
+    #: code without loops is compiled as well as that of loops: it is called often; no option of jit
+    thorough: bool = False
 
     @property
     def capabilities(self) -> Capabilities:
@@ -249,11 +251,14 @@ def _tolerance(value: object) -> None:
         raise ValueError(f"check_rtol is a number from 0 to 1, not {value!r}")
 
 
+_INTERNAL = frozenset({"warn_only", "recorder", "thorough"})
+
+
 def options() -> dict[str, Any]:
     """The options of :func:`npcompile.jit` and their defaults."""
     default = Config()
     return {name: getattr(default, name)
-            for name in field_names(default) or () if name not in ("warn_only", "recorder")}
+            for name in field_names(default) or () if name not in _INTERNAL}
 
 
 def from_environment(**given: Any) -> Config:

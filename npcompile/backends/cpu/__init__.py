@@ -26,17 +26,18 @@ if TYPE_CHECKING:
 
 def emit(
     program: Program, frame: FrameLayout, target: Target, parallel: bool = False, own: bool = False,
-    releases: bool = False, recorder: Recorder | None = None,
+    releases: bool = False, recorder: Recorder | None = None, thorough: bool = False,
 ) -> Emitted:
-    """The text of a program: see :func:`npcompile.backends.cpu.body.emit`; with a ``recorder`` its
-    statements note their times."""
+    """The text of a program: see :class:`npcompile.backends.cpu.body.ProgramBody`; with a
+    ``recorder`` its statements note their times."""
+    rest = parallel, own, releases
     if recorder is not None:
         from npcompile.backends.cpu import recorded_body  # few programs are profiled
 
-        return recorded_body.emit(program, frame, target, parallel, own, releases, recorder)
+        return recorded_body.RecordedBody(program, frame, target, *rest, recorder).emit(thorough)
     from npcompile.backends.cpu import body
 
-    return body.emit(program, frame, target, parallel, own, releases)
+    return body.ProgramBody(program, frame, target, *rest).emit(thorough)
 
 
 __all__ = [

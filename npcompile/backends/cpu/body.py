@@ -70,15 +70,11 @@ class Emitted:
     routines: tuple[str, ...] = ()
 
 
-def emit(program: Program, frame: FrameLayout, target: Target, parallel: bool = False,
-         own: bool = False, releases: bool = False) -> Emitted:
-    """The text of a program; ``parallel`` kernels are run by ``@npc_pool_call``; ``own``: products
-    of matrices take nothing from a library; ``releases``: the caller holds the GIL, and other
-    threads may have it where it is not needed."""
-    return ProgramBody(program, frame, target, parallel, own, releases).emit()
-
-
 class ProgramBody(Statements):
+    """Writes a program; ``parallel`` kernels are run by ``@npc_pool_call``; ``own``: products of
+    matrices take nothing from a library; ``releases``: the caller holds the GIL, and other threads
+    may have it where it is not needed."""
+
     def __init__(self, program: Program, frame: FrameLayout, target: Target, parallel: bool,
                  own: bool, releases: bool) -> None:
         self.module = LLVMModule()
@@ -106,7 +102,8 @@ class ProgramBody(Statements):
         self.gil = gil.Gil(f) if releases else None
         self.divides = releases  # whether the block is to be divided into regions
 
-    def emit(self) -> Emitted:
+    def emit(self, thorough: bool = False) -> Emitted:
+        """The text; ``thorough``: it is worth a compile that takes longer."""
         f = self.f
         self.block(self.program.body)
         self.slots.flush(self.program.result)
@@ -122,7 +119,7 @@ class ProgramBody(Statements):
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         scalar = scalar_loops(self.program.body)
         optimise = (*self.optimise, "body") if scalar else tuple(self.optimise)
-        f.hasty = self.hasty(scalar)
+        f.hasty = not thorough and self.hasty(scalar)
         routines = () if self.routines is None else tuple(sorted(self.routines.used))
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise, routines)
 

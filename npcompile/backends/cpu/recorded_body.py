@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from npcompile.backends.cpu.body import Emitted, ProgramBody
+from npcompile.backends.cpu.body import ProgramBody
 from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.llvm.sizes import bytes_of
 from npcompile.backends.cpu.llvm.text import Value, i64
@@ -36,12 +36,6 @@ NAME = "npc.record"  #: the symbol that a module finds the memory by
 #: what is timed in each iteration of a loop: kernels of as many elements, times what each costs,
 #: and memory of as many bytes
 ELEMENTS, BYTES = 8192, 1 << 16
-
-
-def emit(program: Program, frame: FrameLayout, target: Target, parallel: bool, own: bool,
-         releases: bool, recorder: Recorder) -> Emitted:
-    """The text of a program that notes its times."""
-    return RecordedBody(program, frame, target, parallel, own, releases, recorder).emit()
 
 
 class RecordedBody(ProgramBody):

@@ -77,7 +77,8 @@ def native(
     # objects that are read where they lie stay as they are while this thread has the GIL
     releases = not any(isinstance(leaf.source, ObjectWords) for leaf in traced.leaves)
     parallel = config.parallel and pool.supported()
-    emitted = cpu.emit(program, frame, target, parallel, own, releases, config.recorder)
+    emitted = cpu.emit(
+        program, frame, target, parallel, own, releases, config.recorder, config.thorough)
     repeats = (traced.repeatable, traced.ambiguous or traced.late)
     entry = emit_entry(wiring.signature, program, frame, *repeats, traced.silent)
     text = combine(emitted.text, entry)
