@@ -55,6 +55,7 @@ BODIES = (
     "def f{k}(x, a={c}):\n    return np.minimum(x[:, None] * x, {c}).sum(axis=0), len(x), a\n",
     "def f{k}(x, a={c}):\n    made = []\n    for v in x.tolist():\n"
     "        made.append(v * {c} - a)\n    return made\n",
+    "def f{k}(x, a={c}):\n    return np.poly(x) * {c} + np.kron(x, x).sum() + a\n",
     "def f{k}(x, a={c}):\n    return f{j}(x, a) if len(x) > 3 else ({c}, x + f{j}(x, a=2))\n",
     "def f{k}(x, a={c}):\n    thing = Thing(x)\n    return thing.twice + {c} * a\n",
 )

@@ -241,6 +241,37 @@ def test_the_way_out_of_a_loop_is_compiled_in_haste() -> None:
     assert all(head.endswith("optnone noinline {") for head in heads)
 
 
+def test_what_a_handler_raises_inside_a_library_function_is_not_lost() -> None:
+    """Python makes a call again that has raised and changed nothing: handlers' are raised at once.
+    """
+    class Told(Exception):
+        """What the handler raises."""
+
+    @jit
+    def columns(x: Any) -> Any:
+        return np.apply_along_axis(np.sort, 0, x) * 2
+
+    def handler(*_: object) -> None:
+        told.append(0)
+        raise Told
+
+    x, told, caught = np.arange(600.0).reshape(6, 100), list[int](), 0
+    columns(x)
+    before = signal.signal(signal.SIGALRM, handler)
+    try:
+        for k in range(150):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-5 * (1 + k % 50))
+                columns(x)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except Told:
+                caught += 1
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert caught == len(told) > 0
+
+
 def test_a_handler_that_returns_costs_nothing() -> None:
     calls: list[int] = []
     f = jit(whiled)

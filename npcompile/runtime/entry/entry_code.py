@@ -483,7 +483,7 @@ class _Entry:
         forget = w.name("L")
         w.branch(w.add("icmp ne", "i32", common, 0), forget, on)
         w.label(forget)
-        w.call("void", "PyErr_Clear")
+        w.call("void", "npc_keep")
         w.goto(undo)
         w.label(undo)
         restore()

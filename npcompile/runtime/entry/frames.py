@@ -117,7 +117,7 @@ def left(program: Program, frame: FrameLayout, number: int, raised: int, what: A
         return Left("floating-point exceptions", number, names, what)
     if number == UNDONE:
         why = "floating-point exceptions"
-        return Left(why, number, names, exception=interrupts.taken())
+        return Left(why, number, names, exception=interrupts.taken_again())
     if number == SHORT:
         return Left("memory has run out", number)
     if number == OVERLAP:

@@ -5,6 +5,9 @@ Python run the handlers of signals that have come.  ``released``, if it is given
 thread's state is if the GIL has been released, which is taken for that; after each look it is
 released, by other threads too.  If a handler raises, its exception is kept here, and the loop is
 left: Python goes on there by raising it (:mod:`.exits`).
+
+``void npc_keep()`` keeps the exception of a call that Python will make again from its start.  If a
+handler raised it, in a function that the call has called, it is raised instead.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from typing import Any
 
 from npcompile.backends.cpu import target
 from npcompile.backends.target import family
+from npcompile.core.sections import from_handler
 from npcompile.runtime.entry.helpers import ALL_FLAGS
 from npcompile.runtime.unsafe.raw_memory import raise_here
 
@@ -23,6 +27,8 @@ APART, SELDOM = 1 << 24, 1 << 26
 
 #: exceptions of handlers, until their loops have been left
 raised: list[BaseException] = []
+#: exceptions of calls that are made again, which a handler may have raised
+failed: list[BaseException] = []
 
 
 def poll() -> str:
@@ -38,6 +44,7 @@ def poll() -> str:
 @npc.poll.others = internal global i64 0, align 8       ; when another one did
 @npc_poll_main = global i64 0, align 8                  ; the main thread
 @npc.poll.raised = external global i8
+@npc.poll.failed = external global i8
 declare i64 @npc.clock()
 declare void @npc.fp.save(ptr)
 declare void @npc.fp.restore(ptr)
@@ -100,9 +107,6 @@ define internal void @npc.release(ptr %released) noinline {{
 define internal i32 @npc.look(ptr %released) noinline {{
 look:
   %flags = alloca i32
-  %class = alloca ptr
-  %value = alloca ptr
-  %traceback = alloca ptr
   call void @npc.fp.save(ptr %flags)
   %never = icmp eq ptr %released, null
   br i1 %never, label %ask, label %may
@@ -131,6 +135,19 @@ keep:                                                   ; nothing more is to be 
   %clear = and i32 %told, {~ALL_FLAGS}
   store i32 %clear, ptr %flags
   call void @npc.fp.restore(ptr %flags)
+  call void @npc.keep(ptr @npc.poll.raised)
+  ret i32 1
+}}
+
+define void @npc_keep() {{
+  call void @npc.keep(ptr @npc.poll.failed)
+  ret void
+}}
+
+define internal void @npc.keep(ptr %list) noinline {{
+  %class = alloca ptr
+  %value = alloca ptr
+  %traceback = alloca ptr
   call void @PyErr_Fetch(ptr %class, ptr %value, ptr %traceback)
   call void @PyErr_NormalizeException(ptr %class, ptr %value, ptr %traceback)
   %exception = load ptr, ptr %value
@@ -142,11 +159,11 @@ set:
   call void @Py_DecRef(ptr %trace)
   br label %append
 append:
-  call i32 @PyList_Append(ptr @npc.poll.raised, ptr %exception)
+  call i32 @PyList_Append(ptr %list, ptr %exception)
   %kind = load ptr, ptr %class
   call void @Py_DecRef(ptr %kind)
   call void @Py_DecRef(ptr %exception)
-  ret i32 1
+  ret void
 }}
 """
 
@@ -154,6 +171,12 @@ append:
 def taken() -> BaseException | None:
     """Takes the exception that a handler has raised in the loop that was left last."""
     return raised.pop() if raised else None
+
+
+def taken_again() -> BaseException | None:
+    """The same for a call that is made again, whose own exception comes once more."""
+    own = failed.pop() if failed else None
+    return own if own is not None and from_handler(own) else taken()
 
 
 def raiser(exception: BaseException) -> Any:

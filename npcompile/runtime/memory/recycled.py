@@ -71,6 +71,10 @@ def supported() -> bool:
     return sys.platform == "linux" and sizes and raw_memory.has("malloc_usable_size")
 
 
+#: what other machine code calls
+_FUNCTIONS = "new_array", "adopt", "take", "give", "heard", "keep", "poll", "warn", "warned"
+
+
 class _Memory:
     """The loaded code; immortal, for arrays may be freed when everything else is gone."""
 
@@ -80,10 +84,10 @@ class _Memory:
         from npcompile.runtime.cache.disk import own
         from npcompile.runtime.entry.fp_messages import shown_before
         from npcompile.runtime.entry.helpers import errstate
-        from npcompile.runtime.entry.interrupts import raised
+        from npcompile.runtime.entry.interrupts import failed, raised
 
         self.recycling = supported()
-        names = {"npc.poll.raised": id(raised), **shown_before()}
+        names = {"npc.poll.raised": id(raised), "npc.poll.failed": id(failed), **shown_before()}
         machine = own(f"memory {self.recycling or os.name} {errstate()}", self._text)
         if not self.recycling:
             code = load(machine, names)
@@ -114,7 +118,7 @@ class _Memory:
             raw_memory.keep_for_ever(owner)
         self.address = code["npc_new_array"]
         self.numbers[0] = 0 if os.environ.get("NPCOMPILE_RECYCLE") == "0" else LIMIT
-        for name in ("new_array", "adopt", "take", "give", "heard", "poll", "warn", "warned"):
+        for name in _FUNCTIONS:
             register(f"npc_{name}", code[f"npc_{name}"])
 
     def _forked(self) -> None:

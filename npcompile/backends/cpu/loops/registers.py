@@ -187,6 +187,8 @@ def names(result: Result) -> Iterator[Symbol]:
             if isinstance(column, BufferResult):
                 for size in column.buffer.shape:
                     yield from symbols(size)
+            else:
+                yield from names(column)
     elif isinstance(result, ItemsResult):
         for item in result.items:
             yield from names(item)
