@@ -17,7 +17,7 @@ import numpy as np
 
 import npcompile
 from benchmarks import bandwidth as bandwidths
-from benchmarks import matrices, small
+from benchmarks import matrices, products, small
 from benchmarks import start as starts
 from benchmarks.cases import CASES
 from benchmarks.peers import PEERS, installed
@@ -168,6 +168,7 @@ def start(options: argparse.Namespace) -> list[str]:
 SECTIONS = {
     "throughput": throughput, "bandwidth": bandwidth, "calls": calls, "start": start,
     "small": small.table, "matrices": matrices.table,
+    "products": products.table,
 }
 
 

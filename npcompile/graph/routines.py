@@ -275,6 +275,10 @@ _ROWS = (
     Routine("product_rows", _product_rows, "Rows of a batch, from ``start`` on, times packed"
             " matrices: ``per`` rows belong to each of them, which has ``n`` columns.",
             flags=True, portable=True, inside=True),
+    Routine("vector_rows", lambda spec, a, x: a @ x, "Rows of a matrix times a vector.",
+            flags=True, inside=True),
+    Routine("add_rows", lambda spec, a, u, y: y + u @ a, "The vector of which the output is a part,"
+            " with rows of a matrix added, each times a number.", flags=True, inside=True),
     Routine("double", _double, "``a @ x``, that or another vector times ``a``, and room for sums.",
             flags=True),
     Routine("transform", _transform, "A Fourier transform along an axis.", flags=True,

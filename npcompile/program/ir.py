@@ -255,9 +255,9 @@ class View:
 
 @record(eq=False)
 class RoutineCall:
-    """Runs a routine of :data:`npcompile.graph.routines.ROUTINES`; no output is an input.
-    ``sizes`` are its operands behind ``inputs``; with ``into`` its only result goes to a part of
-    the output."""
+    """Runs a routine of :data:`npcompile.graph.routines.ROUTINES`; no output is an input, but for
+    sums that are added to.  ``sizes`` are its operands behind ``inputs``; with ``into`` its only
+    result goes to a part of the output."""
 
     routine: Extern
     inputs: tuple[View, ...]

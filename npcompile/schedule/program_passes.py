@@ -95,7 +95,8 @@ def _share_matrices(draft: Draft, transformer: type[SharedMatrices]) -> Body:
 
 
 def _fuse(draft: Draft, transform: Callable[..., tuple[list[Statement], Fusion]]) -> Body:
-    body, fusion = transform(draft.facts, draft.body, draft.kept, draft.together, draft.exits)
+    body, fusion = transform(draft.facts, draft.body, draft.kept, draft.together, draft.exits,
+                             draft.rounds)
     draft.add(fusion.made, fusion.notes, fusion.smaller)
     return tuple(body)
 

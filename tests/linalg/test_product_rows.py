@@ -128,7 +128,7 @@ def test_small_products_are_the_librarys() -> None:
 
 def test_matrices_that_outgrow_the_cache_are_the_librarys() -> None:
     f = jit(fullgraph=True)(layer)
-    x, w, b = numbers(0, (64, 400)), numbers(1, (400, 400)), numbers(2, (400,))
+    x, w, b = numbers(0, (64, 600)), numbers(1, (600, 600)), numbers(2, (600,))
     assert fused(f, x, w, b) == 0
     assert np.array_equal(f(x, w, b), layer(x, w, b))
 

@@ -87,6 +87,7 @@ class ProgramBody(Statements):
         self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
         self.own = own
         self.routines: Routines | None = None  # a program without routines does not import them
+        self.called: set[str] = set()  # modules of routines that iterations of loops call
         self.kernels = 0
         self.made: dict[Kernel, kernel_functions.KernelFunction] = {}  # in parallel loops
         self.optimise: list[str] = []
@@ -120,8 +121,8 @@ class ProgramBody(Statements):
         scalar = scalar_loops(self.program.body)
         optimise = (*self.optimise, "body") if scalar else tuple(self.optimise)
         f.hasty = not thorough and self.hasty(scalar)
-        routines = () if self.routines is None else tuple(sorted(self.routines.used))
-        return Emitted(self.module.text(), tuple(self.objects.listed), optimise, routines)
+        used = sorted(self.called | (self.routines.used if self.routines else set()))
+        return Emitted(self.module.text(), tuple(self.objects.listed), optimise, tuple(used))
 
     def leave(self, status: Value) -> None:
         """Frees what is left and returns."""
@@ -213,7 +214,7 @@ class ProgramBody(Statements):
     def iterations(self, loop: For) -> None:
         f, name = self.f, self.name()
         if parallel_for.emit(
-            self.module, self.slots, self.program, loop, name, self.target, self.made
+            self.module, self.slots, self.program, loop, name, self.target, self.made, self.called
         ) and not self.module.hasty:
             self.optimise.append(name)
         flags = f.alloca("i32")

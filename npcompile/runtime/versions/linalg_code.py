@@ -43,6 +43,10 @@ def _routines(module: str, machine: Target) -> Loaded:
         pool.ensure()
         text = double_products.text(dtype, machine)
         imports = _routines(f"product.{name}", machine).addresses
+    elif routine == "vector_rows":
+        from npcompile.backends.cpu.linalg import double_products
+
+        text = double_products.separate_text(dtype, machine)
     elif routine == "rows":
         from npcompile.backends.cpu.linalg import row_products
 

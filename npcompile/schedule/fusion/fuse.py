@@ -19,14 +19,15 @@ from npcompile.schedule.memory.allocate import bound, uses
 
 def fuse(
     facts: Facts, body: Sequence[Statement], kept: Sequence[Buffer], together: bool,
-    exits: Sequence[Exit] = (),
+    exits: Sequence[Exit] = (), rounds: bool = False,
 ) -> tuple[list[Statement], Fusion]:
     """A program's statements with kernels that run together; ``kept`` is needed after it,
-    ``exits`` are what Python gets at its side exits.
+    ``exits`` are what Python gets at its side exits; ``rounds``: products may round otherwise than
+    a library's.
 
     Unless ``together`` every kernel runs over its whole space, for a device with many lanes.
     """
-    out = Fusion(facts, uses(body) + Counter(kept), bound(body), exits)
+    out = Fusion(facts, uses(body) + Counter(kept), bound(body), exits, rounds=rounds)
     if not together:
         return list(body), out
     found = _block(out, body)

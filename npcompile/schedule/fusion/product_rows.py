@@ -14,10 +14,11 @@ from npcompile.core.sizes import Size, floordiv, product
 from npcompile.graph.ir import Extern, Geometry
 from npcompile.graph.routines import PADDED, Spec, parse
 from npcompile.program.ir import Buffer, RoutineCall, SideExit, Statement, View
+from npcompile.schedule.fusion import vector_rows
 from npcompile.schedule.fusion.routine_rows import RoutineByRows, RoutineTouch
 
-#: bytes of a packed matrix at most, so that it stays in the cache behind the nearest one
-PACKED = 1 << 19
+#: bytes of a packed matrix at most, so that it stays in a cache
+PACKED = 1 << 21
 #: multiplications from which on it is worth while; a matrix with fewer rows or columns is the
 #: library's
 WORK, LEAST = 1 << 20, 8
@@ -74,13 +75,15 @@ class ProductRows(RoutineByRows):
         shape = (product(self.b.geometry.shape[:-2]), self.k, columns)
         return Buffer(name, "temp", self.a.dtype, shape, (self.k * columns, columns, 1))
 
-    def before(self, found: Buffer, check: SideExit | None) -> list[Statement]:
+    def before(self, found: Buffer | None, check: SideExit | None) -> list[Statement]:
+        assert found is not None
         what = Extern("pack", self.call.routine.name, "", True)
         return [RoutineCall(what, (self.b,), (found,), self.call.line)]
 
-    def on_rows(self, found: Buffer, start: Size, count: Size, private: dict[Buffer, Buffer]
+    def on_rows(self, found: Buffer | None, start: Size, count: Size, private: dict[Buffer, Buffer]
                 ) -> RoutineCall:
         (made,), a, routine, has = self.call.outputs, self.a, self.call.routine, self.operands
+        assert found is not None
 
         def part(buffer: Buffer, offset: Size, step: Size, length: Size, apart: Size) -> Geometry:
             begin = offset if buffer in private else offset + start * step
@@ -94,9 +97,11 @@ class ProductRows(RoutineByRows):
                            (start, self.per, self.n), part(made, 0, has.made_step, self.n, 1))
 
 
-def by_rows(facts: Facts, call: RoutineCall) -> ProductRows | None:
+def by_rows(facts: Facts, call: RoutineCall) -> RoutineByRows | None:
     """A product of real floats by rows, where strides tell a row from the next one."""
     spec, (left, right), (made,) = parse(call.routine.spec), call.inputs, call.outputs
+    if len(spec.out) == 1:
+        return vector_rows.by_rows(facts, call)
     if spec.out[-1:] in spec.rows:
         spec, left, right = Spec(spec.right, spec.left, spec.out), right, left
     usual = (call.into is None and left.dtype.char in "fd" and len(spec.columns) == 1 and spec.rows

@@ -29,15 +29,22 @@ class RoutineTouch:
 class RoutineByRows(ABC):
     """A routine that does the same for each of ``rows`` rows.
 
-    ``checked``: what it finds before the loop may fail.  ``heavy``: it reads what all rows meet
-    once for each block, so that blocks should be large.
+    ``checked``: what it finds before the loop may fail.  ``heavy``: blocks should be large, as it
+    reads much for each.  ``rounds``: its bits are not those of the routine as a whole in the
+    deterministic modes.
     """
 
     checked: ClassVar[bool] = False
     heavy: ClassVar[bool] = False
+    rounds: ClassVar[bool] = False
 
     def __init__(self, call: RoutineCall, rows: Size) -> None:
         self.call, self.rows = call, rows
+
+    @property
+    def summed(self) -> Buffer | None:
+        """The result, if it is a sum over rows."""
+        return None
 
     def pays(self, facts: Facts) -> bool:
         """Whether it is worth while, for the sizes at hand."""
@@ -47,16 +54,16 @@ class RoutineByRows(ABC):
     def touches(self) -> list[RoutineTouch]:
         """What a row touches."""
 
-    @abstractmethod
-    def prepared(self, name: str) -> Buffer:
-        """The buffer of what it finds before the loop."""
+    def prepared(self, name: str) -> Buffer | None:
+        """The buffer of what it finds before the loop, if it needs something."""
+        return None
 
-    @abstractmethod
-    def before(self, found: Buffer, check: SideExit | None) -> list[Statement]:
+    def before(self, found: Buffer | None, check: SideExit | None) -> list[Statement]:
         """Finds it."""
+        return []
 
     @abstractmethod
-    def on_rows(self, found: Buffer, start: Size, count: Size, private: dict[Buffer, Buffer]
+    def on_rows(self, found: Buffer | None, start: Size, count: Size, private: dict[Buffer, Buffer]
                 ) -> RoutineCall:
         """The routine on ``count`` rows from ``start`` on."""
 

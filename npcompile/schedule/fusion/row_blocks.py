@@ -45,10 +45,10 @@ from npcompile.schedule.memory.allocate import touched
 from npcompile.schedule.memory.memories import Section, quotient, span, split
 
 if TYPE_CHECKING:
-    from npcompile.schedule.fusion import routine_rows
+    from npcompile.schedule.fusion import routine_rows, vector_rows
     from npcompile.schedule.fusion.routine_rows import RoutineByRows, RoutineTouch
 else:
-    defer(globals(), "npcompile.schedule.fusion", "routine_rows")
+    defer(globals(), "npcompile.schedule.fusion", "routine_rows", "vector_rows")
 
 #: what makes rows of routines, for those that have them
 BY_ROWS = {
@@ -59,8 +59,9 @@ BY_ROWS = {
 #: cache, and most that its least rows may
 BLOCK = 3 << 13
 ROW = 1 << 19
-#: the same for blocks of rows that products read several times
-HEAVY = 3 << 17
+#: the same for blocks of rows that products read several times, until they have enough rows, and
+#: for the least rows of these
+HEAVY, ENOUGH, HEAVIEST = 3 << 17, 48, 1 << 20
 #: the same for a row of at least so many, which leave all threads something to do
 LONG, MANY = 1 << 22, 16
 TOGETHER = 8  # rows that kernels may take at a time: many are a multiple of it
@@ -116,6 +117,7 @@ class Fusion:
     front: list[Statement] = field(default_factory=list)
     smaller: dict[Buffer, Buffer] = field(default_factory=dict)
     made: list[Buffer] = field(default_factory=list)
+    rounds: bool = False  # whether products may round otherwise than a library's
     notes: list[str] = field(default_factory=list)
     swept: int = 0  # kernels of sweeps so far
 
@@ -214,7 +216,7 @@ class _Fuser:
                 self.members[key] = as_rows(self.facts, statement, rows)
             return self.members[key]
         routine = self._routine(statement)
-        if routine is None or routine.rows != rows:
+        if routine is None or routine.rows != rows or (routine.rounds and not self.out.rounds):
             return None
         if routine.heavy and not (heavy and self._pays(routine, rows, end, group)):
             return None
@@ -276,7 +278,7 @@ class _Fuser:
     def _fits(self, group: FusedRows) -> bool:
         size, at_most = group.bytes * group.least, self.facts.at_most
         if group.heavy:
-            return at_most(size, HEAVY)
+            return at_most(size, HEAVIEST)
         if at_most(size, ROW):
             return True
         return group.least == 1 and at_most(size, LONG) and at_most(MANY, group.rows)
@@ -284,35 +286,52 @@ class _Fuser:
     # ------------------------------------------------------------------ writing them
 
     def _write(self, group: FusedRows) -> list[Statement]:
-        """The loop over blocks of a group, and what it needs before."""
+        """The loop over blocks of a group, and what it needs before and after."""
         out: list[Statement] = list(group.numbers)
         block = self._block(group, out)
-        start = Poly((((Symbol("row", 0, 0),), 1),))
-        count = smallest(block, group.rows - start)
         private = {buffer: shrunk(buffer, axes, block) for buffer, axes in self._private(group)}
         self.out.smaller.update(private)
-        body: list[Statement] = [Alloc(buffer) for buffer in private.values()]
+        found = {member.routine: self._prepared(member, out) for member in group.members
+                 if member.routine is not None}
+        around = vector_rows.Bands(self.out, group.rows, found, out) if group.summed else None
+        start, stop = (0, group.rows) if around is None else around.bounds
+        row = Symbol("row", 0, 0)
+        at = Poly((((row,), 1),))
+        count = smallest(block, stop - at)
+        body: list[Statement] = []
         for member in group.members:
-            if member.routine is not None:
-                found = member.routine.prepared(f"entry{len(self.out.made)}")
-                self.out.made.append(found)
-                out += member.routine.before(found, member.check)
-                body.append(member.routine.on_rows(found, start, count, private))
+            routine = member.routine
+            if routine is None:
+                body.append(on_rows(member, at, count, private))
+            elif around is not None and routine.summed is not None:
+                body.append(around.member(routine, found[routine], at, count, private))
             else:
-                body.append(on_rows(member, start, count, private))
-        body += [Free(buffer) for buffer in private.values()]
-        ((name,), _), = start.terms
-        assert isinstance(name, Symbol)
-        out.append(For(name, 0, group.rows, block, tuple(body), parallel=True))
-        names = group.names
+                body.append(routine.on_rows(found[routine], at, count, private))
+        made, freed = map(Alloc, private.values()), map(Free, private.values())
+        if around is None:
+            out.append(For(row, 0, stop, block, (*made, *body, *freed), parallel=True))
+        else:
+            blocks = For(row, start, stop, block, tuple(body))
+            out += around.loop((*made, *around.cleared(), blocks, *freed))
         small = f"; temporaries that hold one block: {len(private)}" if private else ""
-        self.out.notes.append(f"{names} run together over blocks of the {group.rows!r} rows"
+        self.out.notes.append(f"{group.names} run together over blocks of the {group.rows!r} rows"
                               f"{small}")
         return out
 
+    def _prepared(self, member: RowMember, out: list[Statement]) -> Buffer | None:
+        """What a routine finds before the loop."""
+        assert member.routine is not None
+        found = member.routine.prepared(f"entry{len(self.out.made)}")
+        if found is not None:
+            self.out.made.append(found)
+        out += member.routine.before(found, member.check)
+        return found
+
     def _block(self, group: FusedRows, out: list[Statement]) -> Size:
         """Rows of a block, as a symbol that is computed once if it is no constant."""
-        fit = (HEAVY if group.heavy else BLOCK) // largest(group.bytes, 1)
+        fit = BLOCK // largest(group.bytes, 1)
+        if group.heavy:
+            fit = largest(fit, smallest(HEAVY // largest(group.bytes, 1), ENOUGH))
         fit = largest(fit // TOGETHER * TOGETHER, smallest(fit, TOGETHER - 1))
         size = largest(smallest(largest(fit, group.least), group.rows), 1)
         return self.out.bind("block", size, out)
@@ -375,6 +394,12 @@ class FusedRows:
         return [member.check for member in self.members if member.check is not None]
 
     @property
+    def summed(self) -> set[Buffer]:
+        """Results that are sums over rows: nothing in the loop may touch them."""
+        return {m.routine.summed for m in self.members
+                if m.routine is not None and m.routine.summed is not None}
+
+    @property
     def heavy(self) -> bool:
         return any(member.routine is not None and member.routine.heavy for member in self.members)
 
@@ -391,7 +416,12 @@ class FusedRows:
         return list(self._touches)
 
     def accepts(self, member: RowMember) -> bool:
-        """Whether rows of a kernel depend on the same rows of the group only."""
+        """Whether rows of a kernel depend on the same rows of the group only, and not on sums
+        over rows."""
+        summed = member.routine.summed if member.routine is not None else None
+        if any(t.buffer in self.summed or t.buffer is summed for t in member.touches) or (
+                summed is not None and (summed in self._touches or summed in self.summed)):
+            return False
         fresh = [t for t in member.touches if t not in self._touches.get(t.buffer, ())]
         return all(
             self._aligned(new, other)
@@ -410,7 +440,7 @@ class FusedRows:
 
     def may_follow(self, number: Kernel) -> bool:
         """Whether a kernel of numbers may run before the group."""
-        made = {t.buffer for t in self.touches() if t.writes}
+        made = {t.buffer for t in self.touches() if t.writes} | self.summed
         read = {t.buffer for t in self.touches()}
         return not made & set(touched(number)) and not read & {s.buffer for s in number.stores}
 

@@ -31,18 +31,19 @@ class TransformRows(RoutineByRows):
     def prepared(self, name: str) -> Buffer:
         return Buffer(name, "scalar", INT)
 
-    def before(self, found: Buffer, check: SideExit | None) -> list[Statement]:
+    def before(self, found: Buffer | None, check: SideExit | None) -> list[Statement]:
         """Finds the entry of a length, or leaves."""
-        assert check is not None
+        assert check is not None and found is not None
         (view,), routine = self.call.inputs, self.call.routine
         points = transform_spec(routine.spec).length(view.geometry.shape)
         what = Extern("transform_entry", routine.name, f"{routine.spec} {view.dtype.name}", True)
         entry = RoutineCall(what, (), (found, check.buffer), self.call.line, (points,))
         return [entry, check]
 
-    def on_rows(self, found: Buffer, start: Size, count: Size, private: dict[Buffer, Buffer]
+    def on_rows(self, found: Buffer | None, start: Size, count: Size, private: dict[Buffer, Buffer]
                 ) -> RoutineCall:
         call = self.call
+        assert found is not None
         (view,), made, routine = call.inputs, call.outputs[0], call.routine
 
         def part(buffer: Buffer, offset: Size, length: Size) -> Geometry:

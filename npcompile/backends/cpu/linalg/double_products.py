@@ -70,21 +70,34 @@ class DoubleProducts(Products):
 
     def _rows_at(self, f: LLVMFunction, p: dict[str, Value], row: Value, count: int, sums: Value
                  ) -> None:
-        one, numbers, unit = self.numbers(f), self.numbers(f, self.lanes), i64(1)
-        places = [self.at(f, p["A"], (f.binary("add", row, i64(k)), p["ra"]))
-                  for k in range(count)]
+        self._times(f, p, row, count)
+        self._added(f, p, row, count, sums, ahead=True)
+
+    def _places(self, f: LLVMFunction, p: dict[str, Value], row: Value, count: int) -> list[Value]:
+        return [self.at(f, p["A"], (f.binary("add", row, i64(k)), p["ra"])) for k in range(count)]
+
+    def _times(self, f: LLVMFunction, p: dict[str, Value], row: Value, count: int) -> None:
+        """Some rows times ``x``."""
+        places, one = self._places(f, p, row, count), self.numbers(f)
         for k, total in enumerate(self._run(f, p["n"], places, p["X"])):
-            one.store(total, self.at(f, p["T"], (f.binary("add", row, i64(k)), unit)), Lanes(1))
+            one.store(total, self.at(f, p["T"], (f.binary("add", row, i64(k)), i64(1))), Lanes(1))
+
+    def _added(self, f: LLVMFunction, p: dict[str, Value], row: Value, count: int, sums: Value,
+               ahead: bool) -> None:
+        """Adds some rows, each times its number of ``u``; ``ahead``: the next ones are far."""
+        numbers, unit = self.numbers(f, self.lanes), i64(1)
+        places = self._places(f, p, row, count)
         by = [numbers.one(self.at(f, p["U"], (f.binary("add", row, i64(k)), unit)))
               for k in range(count)]
-        ahead = f.binary("mul", p["ra"], i64(count))
+        distance = f.binary("mul", p["ra"], i64(count))
 
         def added(j: Value, lanes: Lanes) -> None:
             place = self.at(f, sums, (j, unit))
             total = self._some(f, place, lanes)
             for start, factor in zip(places, by):
                 here = self.at(f, start, (j, unit))
-                f.prefetch(self.at(f, here, (ahead, unit)), near=False)
+                if ahead:
+                    f.prefetch(self.at(f, here, (distance, unit)), near=False)
                 total = numbers.madd(self._some(f, here, lanes), factor, total)
             numbers.store(total, place, lanes)
 
@@ -150,6 +163,34 @@ class DoubleProducts(Products):
         self._along(f, n, joined)
 
 
+class SeparateProducts(DoubleProducts):
+    """The two products apart, of a block of rows: for loops that have other code between them.
+
+    ::
+
+        npc.vector_rows.T(m, n, A, ra, X, T)        t = A x
+        npc.add_rows.T(m, n, A, ra, U, Y)           y += u A
+    """
+
+    def text(self) -> str:
+        for name, vectors in (("vector_rows", "X T"), ("add_rows", "U Y")):
+            f, p = self.function(f"npc.{name}.{self.dtype.name}", f"m n A ra {vectors}", False)
+            whole = f.binary("and", p["m"], i64(-TOGETHER))
+            for start, stop, count in ((i64(0), whole, TOGETHER), (whole, p["m"], 1)):
+                with f.loop(start, stop, count) as rows:
+                    if name == "vector_rows":
+                        self._times(f, p, rows.index, count)
+                    else:
+                        self._added(f, p, rows.index, count, p["Y"], ahead=False)
+            f.do("ret void")
+        return self.module.text()
+
+
 def text(dtype: np.dtype, target: Target) -> str:
     """The module of a dtype."""
     return DoubleProducts(dtype, target).text()
+
+
+def separate_text(dtype: np.dtype, target: Target) -> str:
+    """The module of a dtype, of the two products apart."""
+    return SeparateProducts(dtype, target).text()

@@ -82,7 +82,7 @@ class Routines:
             f.run("npc.fp.save", control)
         if product:
             self.product(call)
-        elif routine.name in ("double", "pack", "product_rows"):
+        elif routine.name in ("double", "pack", "product_rows", "vector_rows", "add_rows"):
             getattr(self, routine.name)(call)
         elif routine.name == "transform_rows":
             self.transform_rows(call)
@@ -98,6 +98,8 @@ class Routines:
             return self.product_module
         if routine.name in ("pack", "product_rows"):
             return "rows"
+        if routine.name in ("vector_rows", "add_rows"):
+            return "vector_rows"
         return f"{batches.PREFIX}{name}" if _in_batches(call, routine, name) else name
 
     def settle(self, letters: str) -> None:
@@ -281,6 +283,17 @@ class Routines:
         count, k = map(sizes, view.geometry.shape)
         f.run(f"npc.rows.{a.dtype.name}", start, count, per, n, k, a.pointer, a.stride("m"),
               a.stride("k"), self.slots.data(packed.buffer), c.pointer, c.stride("m"))
+
+    def vector_rows(self, call: RoutineCall) -> None:
+        f, sizes, into = self.f, SizeEmitter(self.slots), call.into
+        matrix, vector = call.inputs[:2]
+        assert into is not None
+        a, x = self.operand(sizes, matrix, "mn"), self.operand(sizes, vector, "k")
+        made = self.operand(sizes, View(call.outputs[0], into, a.dtype), "k")
+        f.run(f"npc.{call.routine.routine}.{a.dtype.name}", *map(sizes, matrix.geometry.shape),
+              a.pointer, a.stride("m"), x.pointer, made.pointer)
+
+    add_rows = vector_rows
 
     def product(self, call: RoutineCall) -> None:
         """One product of vectors or matrices, inside loops over all other indices."""

@@ -69,18 +69,21 @@ def _cost(body: Sequence[Statement], inside: bool = False) -> Size:
 
 def is_counted(call: RoutineCall) -> bool:
     """Whether it is known how many multiplications a routine makes."""
-    return bool(routines.ROUTINES[call.routine.routine].core) or call.routine.routine == "product"
+    routine = routines.ROUTINES[call.routine.routine]
+    return bool(routine.core) or routine.inside or routine.name == "product"
 
 
 def multiplications(call: RoutineCall) -> Size:
     """How many a routine makes: for a product the extents of all its indices, for a factorisation
     the third power of a matrix's, for each of a batch."""
-    if call.routine.routine.startswith("transform"):
-        return product([*call.inputs[0].geometry.shape, PASSES]) if call.inputs else 0
-    if routines.ROUTINES[call.routine.routine].core:
-        shape = call.inputs[0].geometry.shape
-        return product([*shape, shape[-1]])
-    if call.routine.routine != "product":
+    if not call.inputs:
+        return 0
+    routine, shape = routines.ROUTINES[call.routine.routine], call.inputs[0].geometry.shape
+    if routine.name.startswith("transform"):
+        return product([*shape, PASSES])
+    if routine.core or routine.inside:
+        return product([*shape, *(shape[-1:] if routine.core else call.sizes[-1:])])
+    if routine.name != "product":
         return 0
     operands, _, _ = call.routine.spec.partition("->")
     extents: dict[str, Size] = {}

@@ -56,11 +56,14 @@ ZEROS = {"sum": 0, "max": -(2**63), "min": 2**63 - 1, "or": False, "and": True}
 
 
 def emit(module: LLVMModule, outer: Registers, program: Program, loop: For, name: str,
-         target: Target, known: dict[Kernel, KernelFunction]) -> bool:
-    """Writes the function and those of its kernels, ``name.k``; those in ``known`` are there.
-    Whether LLVM's passes would help it."""
+         target: Target, known: dict[Kernel, KernelFunction], called: set[str]) -> bool:
+    """Writes the function and those of its kernels, ``name.k``; those in ``known`` are there;
+    ``called`` takes the modules of routines.  Whether LLVM's passes would help it."""
     f = LLVMFunction(module, name, "void", [("ptr", "shared"), ("i64", "begin"), ("i64", "end")])
-    _ParallelFor(f, outer, program, loop, target, known).emit()
+    iterations = _ParallelFor(f, outer, program, loop, target, known)
+    iterations.emit()
+    if iterations.routines is not None:
+        called |= iterations.routines.used
     return scalar_loops((replace(loop, parallel=False),))
 
 
