@@ -53,7 +53,8 @@ SAMPLE = (
     ("objects that this machine's LLVM and the emulated one write", "tests.portable.objects"),
 )
 WHOLE = (
-    ("50 programs of every grammar", "tests.fuzz all SEED 50"),
+    ("50 programs of every grammar", "tests.portable.campaign SEED 50"),
+    ("10,000 further calls of threads, forks, exits", "tests.portable.calls"),
     ("operators", "tests.portable.operators"), ("the page of sums", "tests.portable.page"),
     ("the corpus", "pytest tests/programs/test_corpus.py"),
     ("the loader and families of processors",

@@ -72,7 +72,8 @@ def main() -> None:
         return
     if task not in EXTRAS or sys.version_info < (3, 11):
         raise SystemExit(__doc__)
-    python = str(environment(HOME, "-e", f"{ROOT}[{EXTRAS[task]}]"))
+    others = os.environ.get("NPCOMPILE_WITH", "").split()  # as numpy==2.3.*
+    python = str(environment(HOME, "-e", f"{ROOT}[{EXTRAS[task]}]", *others))
     # many processes read the same bytecode: it is kept, with the environment, whatever is set
     os.environ["PYTHONDONTWRITEBYTECODE"] = ""
     os.environ["PYTHONPYCACHEPREFIX"] = str(HOME / "bytecode")
