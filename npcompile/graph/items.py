@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.types import Array
+
+
+@record
+class AnyOrigin:
+    """Numbers of one dtype, each of which is Python's or NumPy's; a second column says which."""
+
+    dtype: np.dtype
 
 
 @record
@@ -35,6 +44,8 @@ def listed(item: Any, columns: Iterator[Any]) -> list[Any]:
     if isinstance(item, tuple):
         return list(zip(*(listed(part, columns) for part in item)))
     column = next(columns)
+    if isinstance(item, AnyOrigin):
+        return [n if numpys else n.item() for n, numpys in zip(column, next(columns))]
     if isinstance(item, Array):
         return [array.copy() for array in column]
     found: list[Any] = column.tolist() if item.origin == "py" else list(column)

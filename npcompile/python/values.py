@@ -34,7 +34,7 @@ from npcompile.core.tuples import reads_as_tuple
 from npcompile.frontend.bytecode import NEXT, Code, Instruction
 from npcompile.graph import texts
 from npcompile.graph.ir import Node
-from npcompile.graph.items import Line, Row
+from npcompile.graph.items import AnyOrigin, Line, Row
 from npcompile.graph.types import Array, Scalar, Type
 from npcompile.guards.sources import Source
 from npcompile.ops.operands import ArrayRef, Storage, Tensor
@@ -126,13 +126,6 @@ class HeapObject:
         """A new one in its place, or in that of several."""
         borrowed = borrowed or any(obj.borrowed for obj in (self, *others))
         return HeapObject(self.kind, self.source, self.place, borrowed, part_of)
-
-
-@record
-class AnyOrigin:
-    """Numbers of one dtype, each of which is Python's or NumPy's."""
-
-    dtype: np.dtype
 
 
 @record

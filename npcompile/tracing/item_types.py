@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from npcompile.core.sizes import Poly, Size, Symbol, Unhinted, substitute, symbols
 from npcompile.graph import layout
 from npcompile.graph.ir import Param
-from npcompile.graph.items import Line, Row
+from npcompile.graph.items import AnyOrigin, Line, Row
 from npcompile.graph.types import BOOL, Array, Scalar, c_strides, contiguous
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.values import (
-    AnyOrigin,
     Fetched,
     HeapObject,
     Item,
     Sequence,
     Static,
+    TaggedUnion,
     Value,
     Vector,
 )
@@ -49,6 +49,10 @@ def item_type(t: Tracer, value: Value, heap: Heap | None = None) -> Item | None:
         return Row(items) if isinstance(value, HeapObject) else items
     if isinstance(value, ArrayRef):
         return contiguous(value.dtype, value.shape) if value.ndim and _ordered(t, value) else None
+    if isinstance(value, TaggedUnion):
+        kinds = [item_type(t, option, heap) for option in value.options]
+        both = common(t, kinds)
+        return both if isinstance(both, AnyOrigin) else None
     number = as_number(t, value)
     return number.type if number is not None and isinstance(number.type, Scalar) else None
 
@@ -95,12 +99,11 @@ def parts(item: Item | None) -> tuple[Item, ...] | None:
     return item.items if isinstance(item, Row) else item if isinstance(item, tuple) else None
 
 
-def undecided(item: Item) -> bool:
-    """Whether it has numbers each of which is Python's or NumPy's."""
+def undecided_lines(item: Item) -> bool:
+    """Whether it has equally long lists of numbers each of which is Python's or NumPy's."""
     if isinstance(item, Line):
-        return undecided(item.item)
-    inner = parts(item)
-    return isinstance(item, AnyOrigin) if inner is None else any(map(undecided, inner))
+        return isinstance(item.item, AnyOrigin) or undecided_lines(item.item)
+    return any(map(undecided_lines, parts(item) or ()))
 
 
 def holds_objects(item: Item) -> bool:

@@ -223,8 +223,9 @@ class Trees:
         if obj.borrowed:
             self.t.aliases.row_escapes(obj)
         if isinstance(contents, Vector):
-            if item_types.undecided(contents.item):
-                raise self.t.refuse("return", "of a list of numbers of Python's and of NumPy's")
+            if item_types.undecided_lines(contents.item):
+                reason = "of lists in a list, of numbers of Python's and of NumPy's"
+                raise self.t.refuse("return", reason)
             if item_types.holds_objects(contents.item):
                 self.t.aliases.list_escapes()
             found = vectors.shown if self._interrupted else vectors.contents

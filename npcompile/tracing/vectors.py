@@ -24,7 +24,7 @@ import numpy as np
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, floordiv, largest, product
 from npcompile.graph.ir import Node
-from npcompile.graph.items import Line, Row
+from npcompile.graph.items import AnyOrigin, Line, Row
 from npcompile.graph.types import (
     BOOL,
     FLOAT,
@@ -39,7 +39,6 @@ from npcompile.ops import arguments, elementwise, library, slices
 from npcompile.ops.elementwise import py_scalar
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.values import (
-    AnyOrigin,
     HeapObject,
     Item,
     Sequence,
@@ -141,12 +140,28 @@ def _flat(t: Tracer, value: Value, item: Item) -> list[Node]:
     if isinstance(value, ArrayRef):
         t.aliases.copied(value)
         return [t.read(value)]
+    if isinstance(value, TaggedUnion):
+        return _chosen_number(t, value)
     number = as_number(t, value)
     assert number is not None
     if isinstance(item, AnyOrigin):
         assert isinstance(kind, Scalar)
         return [number, t.builder.const(np.bool_(kind.origin == "np"))]
     return [number]
+
+
+def _chosen_number(t: Tracer, union: TaggedUnion) -> list[Node]:
+    """The number that a union is, and whether it is NumPy's."""
+    *others, last = [as_number(t, option) for option in union.options]
+    assert last is not None and isinstance(last.type, Scalar)
+    found, numpys = _plain(t, last), t.builder.const(np.bool_(last.type.origin == "np"))
+    for code, option in zip(union.codes, others):
+        assert option is not None and isinstance(option.type, Scalar)
+        chosen = t.builder.map("eq", (union.tag, t.builder.const(code)), BOOL)
+        flag = t.builder.const(np.bool_(option.type.origin == "np"))
+        found = t.builder.map("where", (chosen, _plain(t, option), found), last.dtype)
+        numpys = t.builder.map("where", (chosen, flag, numpys), BOOL)
+    return [found, numpys]
 
 
 def _lined(t: Tracer, value: Value, line: Line) -> list[Node]:

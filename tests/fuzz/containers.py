@@ -106,6 +106,7 @@ class Writer:
         i, x = self.integer(), self.number()
         add(indent + self.pick(
             f"p.append({i})", f"p.append({i})", f"q.append({x})", f"q.append({x})",
+            f"q.append({x} if {self.condition()} else 0.5)",
             f"r.append(({i}, {x}))", f"r.append(({i}, {x}))",
             f"m = p[{i}]" if self.rng.random() < 0.3 else "m = p[-1] if p else 0",
             "if p: p.pop()", "if q: q.pop()", "if r: m, y = r.pop()", "m = len(p) + len(q)",

@@ -1,5 +1,6 @@
 """Lists of numbers each of which is Python's or NumPy's: what an item is shows in its type."""
 
+# ruff: noqa: PERF401
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -79,7 +80,37 @@ def kinds(x, at, n):
     return np.array(held), sum(held), sorted(held)
 
 
-@pytest.mark.parametrize("function", [last_item, divided, counted, appended, returned, kinds])
+def running(x, at, n):
+    """Sums that are Python's until the first number is added."""
+    total, sums = 0.0, []
+    for i in range(len(x)):
+        for k in range(i - n, i):
+            total += x[k]
+        sums.append(total)
+    return sums, total
+
+
+def clipped(x, at, n):
+    small = [0.0]
+    pairs = []
+    for i in range(len(x)):
+        small.append(x[i] if x[i] > 0.5 else -0.0)
+        pairs.append((i, at[i] if x[i] > 0.5 else 7))
+        small[i] = small[i] if i % 3 else 1.0
+    return small, pairs, small[-1]
+
+
+def rows(x, at, n):
+    found = []
+    for i in range(len(x)):
+        found.append([i, x[i] if x[i] > 0.5 else 0.5])
+    return found, [found[0][1], 1.0]
+
+
+MIXED = [last_item, divided, counted, appended, returned, kinds, running, clipped, rows]
+
+
+@pytest.mark.parametrize("function", MIXED)
 @pytest.mark.parametrize("n", [2, 3, 6])
 def test_items(function: Function, n: int) -> None:
     rng = np.random.default_rng(n)
@@ -98,3 +129,10 @@ def test_a_queue() -> None:
     few = np.array([0.5]), np.array([1.0]), 3  # what nobody used is Python's
     oracle.check_calls(compiled, queue, *few, nans=True, warnings="all")
     assert compiled.explain(*few).refusal is None
+
+
+@pytest.mark.parametrize("function", [returned, running, clipped, rows])
+def test_lists_of_them_are_results(function: Function) -> None:
+    """Machine code makes them, and each number is of the type that Python gives it."""
+    args = np.array([0.7, 0.2, 0.9, 0.1]), np.array([1, 0, 1, 1]), 2
+    oracle.alike(function, args, times=2)

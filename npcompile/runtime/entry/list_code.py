@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from npcompile.backends.cpu.loader.symbols import descr
 from npcompile.graph.ir import Columns
-from npcompile.graph.items import Line, Row
-from npcompile.graph.types import Scalar, c_strides
+from npcompile.graph.items import AnyOrigin, Line, Row
+from npcompile.graph.types import BOOL, Scalar, c_strides
 from npcompile.program.results import BufferResult, ItemsResult
 from npcompile.runtime.entry.function_writer import Writer
 from npcompile.runtime.unsafe.layout import Layout
@@ -50,6 +52,8 @@ def numbers(item: Any) -> Iterator[Any]:
             item.item,)
         for part in inner:
             yield from numbers(part)
+    elif isinstance(item, AnyOrigin):
+        yield from (Scalar(item.dtype, "py"), Scalar(BOOL, "np"))
     else:
         yield item
 
@@ -129,6 +133,9 @@ class _ListFunction:
             self._list(item.item, size, slot, w.add("mul", "i64", at, size))
         elif isinstance(item, Scalar):
             self._made(self._number(item, next(self._columns), at), slot)
+        elif isinstance(item, AnyOrigin):
+            column, numpys = next(self._columns), next(self._columns)
+            self._made(self._either(item.dtype, column, numpys, at), slot)
         else:
             parts = item.items if isinstance(item, Row) else item
             kind = "List" if isinstance(item, Row) else "Tuple"
@@ -164,6 +171,21 @@ class _ListFunction:
         if dtype.kind == "i":
             return w.call("ptr", "PyLong_FromLongLong", ("i64", value))
         return w.call("ptr", "PyFloat_FromDouble", ("double", value))
+
+    def _either(self, dtype: np.dtype, column: str, numpys: str, at: str) -> str:
+        """A new reference to a number of a column, as Python's or as NumPy's."""
+        w = self._writer
+        flag = w.load("i8", w.let(f"getelementptr i8, ptr {numpys}, i64 {at}"))
+        yes, no, after = (w.name("L") for _ in range(3))
+        w.branch(w.add("icmp ne", "i8", flag, 0), yes, no)
+        w.label(yes)
+        theirs = self._number(Scalar(dtype, "np"), column, at)
+        w.goto(after)
+        w.label(no)
+        ours = self._number(Scalar(dtype, "py"), column, at)
+        w.goto(after)
+        w.label(after)
+        return w.let(f"phi ptr [{theirs}, %{yes}], [{ours}, %{no}]")
 
     @contextmanager
     def _counting(self, count: str) -> Iterator[str]:
