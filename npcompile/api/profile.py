@@ -280,10 +280,13 @@ class Ticks:
     def __init__(self) -> None:
         self._readings: list[tuple[float, int]] = []
 
+    def due(self) -> bool:
+        """Whether another reading tells more."""
+        return not self._readings or perf_counter() - self._readings[-1][0] >= BETWEEN / 2
+
     def read(self, begun: float, recorder: Recorder, before: int = 0) -> None:
         """Takes a call that began then, and whose first event has the number ``before``."""
-        late = not self._readings or begun - self._readings[-1][0] >= BETWEEN / 2
-        if late and recorder.count > before:
+        if recorder.count > before:
             at = min(event.begin for event in _first(recorder, before))
             self._readings.append((begun, at))
 

@@ -139,6 +139,8 @@ class profiler:
             if bound is not None:
                 with suppress(Refused):  # Python runs the call
                     entry.dispatcher.compile(bound)
+        if not self._ticks.due():
+            return found.call(args, kwargs)
         before = found.recorder.count
         try:
             return found.call(args, kwargs)

@@ -122,7 +122,7 @@ def test_long_statements_of_a_loop_are_steps_of_their_own() -> None:
             total += x.sum()
         return total
 
-    p = relaxed.profile(np.ones(20_000), 50)
+    p = relaxed.profile(np.ones(200_000), 50)
     kernels = [step for step in p.steps if step.kind == "kernel"]
     assert max(step.runs for step in kernels) >= 49  # the first iteration may stand before it
     [loop] = [step for step in p.steps if step.kind == "loop"]

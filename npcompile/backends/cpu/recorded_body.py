@@ -14,8 +14,9 @@ from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.llvm.sizes import bytes_of
 from npcompile.backends.cpu.llvm.text import Value, i64
 from npcompile.backends.cpu.loops.random_numbers import is_drawn
+from npcompile.backends.cpu.loops.work_estimate import middle
 from npcompile.core.recorder import FIRST_EVENT, FIRST_MARK, WORDS, Recorder
-from npcompile.core.sizes import Size, Unhinted, hint, product
+from npcompile.core.sizes import Size, Symbol, Unhinted, hint, product, substitute
 from npcompile.program.ir import (
     Alloc,
     Call,
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 NAME = "npc.record"  #: the symbol that a module finds the memory by
 #: what is timed in each iteration of a loop: kernels of as many elements, times what each costs,
 #: and memory of as many bytes
-ELEMENTS, BYTES = 8192, 1 << 16
+ELEMENTS, BYTES = 32768, 1 << 16
 
 
 class RecordedBody(ProgramBody):
@@ -46,6 +47,7 @@ class RecordedBody(ProgramBody):
         super().__init__(program, frame, target, parallel, own, releases)
         self.recorder, self.within = recorder, False
         self.around: int | None = None  # the loop that is looked into
+        self.middles: dict[Symbol, Size] = {}  # of loops' indices
         self.memory = self.module.extern(NAME)
         self.whole = recorder.mark(program, None)
         if self.whole is not None:
@@ -54,6 +56,8 @@ class RecordedBody(ProgramBody):
 
     def statement(self, statement: Statement) -> None:
         mark = self.mark(statement)
+        if isinstance(statement, For):
+            self.middles[statement.symbol] = substitute(middle(statement), self.middles)
         if mark is None:
             super().statement(statement)
             return
@@ -74,8 +78,28 @@ class RecordedBody(ProgramBody):
         """The mark of a statement; None if it is not timed."""
         if self.within or self.departs or self.taken is not None:
             return None
-        timed = _is_timed(statement) if self.around is None else _is_long(statement)
+        timed = _is_timed(statement) if self.around is None else self.is_long(statement)
         return self.recorder.mark(self.program, statement, self.around) if timed else None
+
+    def is_long(self, statement: Statement) -> bool:
+        """Whether a statement is timed in each iteration of a loop."""
+        match statement:
+            case Kernel():
+                points = product([axis.extent for axis in statement.axes])
+                return self.is_much(points * kernel_functions.weight(statement), ELEMENTS)
+            case Alloc(buffer) | Free(buffer):
+                return self.is_much(buffer.dtype.itemsize * product(list(buffer.shape)), BYTES)
+            case Call():
+                return not is_drawn(statement)
+        return isinstance(statement, RoutineCall) or (
+            isinstance(statement, For) and statement.parallel)
+
+    def is_much(self, size: Size, least: int) -> bool:
+        """Whether a size is large in the call at hand, or not known."""
+        try:
+            return hint(substitute(size, self.middles)) >= least
+        except Unhinted:
+            return True
 
     def leave(self, status: Value) -> None:
         if not self.departs and self.whole is not None:
@@ -123,25 +147,3 @@ def _is_timed(statement: Statement) -> bool:
 def _is_loop(statement: Statement) -> bool:
     """Whether a statement is a loop that is looked into."""
     return isinstance(statement, While) or (isinstance(statement, For) and not statement.parallel)
-
-
-def _is_long(statement: Statement) -> bool:
-    """Whether a statement is timed in each iteration of a loop."""
-    match statement:
-        case Kernel():
-            points = product([axis.extent for axis in statement.axes])
-            return _is_much(points * kernel_functions.weight(statement), ELEMENTS)
-        case Alloc(buffer) | Free(buffer):
-            return _is_much(buffer.dtype.itemsize * product(list(buffer.shape)), BYTES)
-        case Call():
-            return not is_drawn(statement)
-    return isinstance(statement, RoutineCall) or (
-        isinstance(statement, For) and statement.parallel)
-
-
-def _is_much(size: Size, least: int) -> bool:
-    """Whether a size is large in the call at hand, or not known."""
-    try:
-        return hint(size) >= least
-    except Unhinted:
-        return True
