@@ -8,21 +8,27 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
+from threading import get_ident
 from typing import Any
 
 import numpy as np
 
-from npcompile.backends.cpu.transforms.steps import ENTRIES, ENTRY, PART, WAYS, transform_name
+from npcompile.backends.cpu.transforms.steps import (
+    ENTRIES,
+    ENTRY,
+    PART,
+    TOLD,
+    WAYS,
+    transform_name,
+)
 from npcompile.core.locks import lock
-from npcompile.core.sections import again
 from npcompile.core.surroundings import why
 from npcompile.graph.routines import TransformSpec, transform_spec
 from npcompile.runtime.transforms import arrays, prepared
 from npcompile.runtime.unsafe import raw_memory
 
-_FIND = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_int64] * 3)
-_RUN = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int64, *[ctypes.c_void_p] * 2,
-                        *[ctypes.c_int64] * 5)
+_FIND = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 4)
+_RUN = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * 2, *[ctypes.c_int64] * 6)
 _AT = {name: k for k, name in enumerate(ENTRY)}
 _lock = lock()
 
@@ -35,7 +41,7 @@ class TransformKind:
         single = dtype.char in "fF"
         chars = "fd" if spec.kind == "c2r" else "FD"
         self.made = np.dtype(chars[0] if single else chars[1])
-        self.words = (ctypes.c_int64 * (ENTRIES + 3))()
+        self.words = (ctypes.c_int64 * (ENTRIES + 6))()
         self.kept: dict[tuple[int, int], Any] = {}
 
     def transform(self, n: int) -> arrays.Transform:
@@ -76,27 +82,34 @@ class TransformKind:
 _kinds: list[TransformKind] = []
 
 
-def _find(number: int, n: int, way: int) -> int | None:
-    found: int | None = _attempt(lambda: _kinds[number].entry(n, way), None)
-    return found
+def _find(number: int, n: int, way: int, told: int) -> None:
+    _attempt(lambda: _kinds[number].entry(n, way), told)
 
 
-def _run(number: int, *args: Any) -> int:
-    return int(_attempt(lambda: _kinds[number].run(*args), -1))
+def _run(number: int, *args: Any) -> None:
+    *of, told = args
+    _attempt(lambda: int(_kinds[number].run(*of)), told)
 
 
-def _attempt(work: Callable[[], Any], failed: Any) -> Any:
-    """What some work gives; where nothing can be compiled, Python makes the transform.  Any other
-    exception, a signal handler's or a bug's, is raised after the machine code has returned."""
+def _attempt(work: Callable[[], int], told: int) -> None:
+    """Tells the machine code what some work gives.  Where nothing can be compiled, Python makes the
+    transform.  Any other exception, a signal handler's or a bug's, the machine code raises in this
+    thread, as a new one of its class: from a callback none would come through."""
+    words = (ctypes.c_int64 * len(TOLD)).from_address(told)
     try:
-        return work()
+        words[TOLD.index("found")] = work()
     except BaseException as error:
         if not isinstance(error, Exception) or why(error) is None:
-            again(error)
-        return failed
+            thread = get_ident()
+            _errors[thread] = type(error)
+            words[TOLD.index("thread")] = thread
+            words[TOLD.index("error")] = id(type(error))
 
 
+#: the classes of exceptions that machine code raises, which live until it has done so
+_errors: dict[int, type[BaseException]] = {}
 _FUNCTIONS = _FIND(_find), _RUN(_run)
+_OF_PYTHON = ("PyGILState_Ensure", "PyGILState_Release", "PyThreadState_SetAsyncExc")
 
 
 class Rows:
@@ -128,8 +141,10 @@ def addresses(name: str) -> dict[str, int]:
     with _lock:
         _kinds.append(kind)
         kind.words[ENTRIES + 2] = len(_kinds) - 1
-    for k, function in enumerate(_FUNCTIONS):
-        kind.words[ENTRIES + k] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    of_python = [getattr(ctypes.pythonapi, name) for name in _OF_PYTHON]
+    for k, function in enumerate((*_FUNCTIONS, None, *of_python)):
+        if function is not None:
+            kind.words[ENTRIES + k] = ctypes.cast(function, ctypes.c_void_p).value or 0
     return {f"npc.{name}": ctypes.addressof(kind.words),
             **{name: prepared.walker_code()[name]
                for name in ("npc_fft_call", "npc_fft_entry", "npc_fft_rows")}}

@@ -57,6 +57,9 @@ ENTRY = ("n", "way", *FRAME, "source_size", "target_size", "slow", "single")
 WAYS = ("rows", "columns", "lanes")
 #: entries of a kind of transform that are found at once, by its length
 ENTRIES = 64
+#: what Python's functions tell machine code: the entry or the flags, the class of an exception, the
+#: thread to raise it in
+TOLD = ("found", "error", "thread")
 
 
 def transform_name(spec: str, dtype: np.dtype) -> str:

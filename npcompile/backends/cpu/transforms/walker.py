@@ -26,7 +26,10 @@ says, or as the call has neighbours; on threads if ``extra`` is 1.
 is what compiled programs call, for arrays in C order of ``given`` and ``made`` numbers along the
 transformed axis, with so many elements before and behind it; 0 if it failed.  ``kind`` holds the
 entries of some lengths (:data:`ENTRY`), two functions of Python's that find an entry and that do
-all the work, and what these are told.
+all the work, the number that these are told, and three of CPython's that raise an exception.
+Python's functions give nothing, as a signal handler may raise in them at any place: they write
+what they found into the memory that they get (:data:`TOLD`), and which exception is to be raised
+in which thread once they have returned.
 ``npc_fft_once`` does the same for a caller in Python: it returns the floating-point flags that this
 raised, or -1, and those of the caller stay as they are.
 """
@@ -44,6 +47,7 @@ from npcompile.backends.cpu.transforms.steps import (
     MUCH,
     PART,
     STEP,
+    TOLD,
     WAYS,
     WORD,
 )
@@ -77,11 +81,32 @@ def _called() -> str:
             ("total", "i64 %rows"), ("source_outer", "i64 0"), ("target_outer", "i64 0"),
             ("source_inner", "i64 %si"), ("target_inner", "i64 %ti"), ("block", "i64 %block"),
             ("source_stride", "i64 %si"), ("target_stride", "i64 %ti")))
+    told = "\n".join(
+        f"  %{name}.at = getelementptr i64, ptr %told, i64 {TOLD.index(name)}\n"
+        f"  %{name} = load {elem}, ptr %{name}.at" for name, elem in (
+            ("error", "ptr"), ("thread", "i64")))
     return f"""
+define internal void @npc.fft.raise(ptr %kind, ptr %told) noinline {{
+{told}
+  %none = icmp eq ptr %error, null
+  br i1 %none, label %end, label %some
+some:
+{of_kind("ensure", "ptr", ENTRIES + 3)}
+{of_kind("release", "ptr", ENTRIES + 4)}
+{of_kind("raise", "ptr", ENTRIES + 5)}
+  %state = call i32 %ensure()
+  %threads = call i32 %raise(i64 %thread, ptr %error)
+  call void %release(i32 %state)
+  br label %end
+end:
+  ret void
+}}
+
 define i64 @npc_fft_call(ptr %kind, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
                          i64 %made, i64 %behind) {{
 entry:
   %frame = alloca [{len(FRAME)} x i64], align 64
+  %told = alloca [{len(TOLD)} x i64]
   %control = alloca i32
   %numbers = mul i64 %before, %behind
   %none = icmp eq i64 %numbers, 0
@@ -112,7 +137,10 @@ miss:
   call void @npc.fp.save(ptr %control)
 {of_kind("find", "ptr", ENTRIES)}
 {of_kind("id", "i64", ENTRIES + 2)}
-  %fresh = call ptr %find(i64 %id, i64 %n, i64 %c)
+  store [{len(TOLD)} x i64] zeroinitializer, ptr %told
+  call void %find(i64 %id, i64 %n, i64 %c, ptr %told)
+  %fresh = load ptr, ptr %told
+  call void @npc.fft.raise(ptr %kind, ptr %told)
   call void @npc.fp.restore(ptr %control)
   %failed = icmp eq ptr %fresh, null
   br i1 %failed, label %bad, label %ready
@@ -155,8 +183,12 @@ slow:
   call void @npc.fp.save(ptr %control)
 {of_kind("run", "ptr", ENTRIES + 1)}
 {of_kind("own", "i64", ENTRIES + 2)}
-  %raised = call i32 %run(i64 %own, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
-                          i64 %made, i64 %behind)
+  store [{len(TOLD)} x i64] zeroinitializer, ptr %told
+  store i64 -1, ptr %told
+  call void %run(i64 %own, ptr %source, ptr %target, i64 %before, i64 %given, i64 %n,
+                 i64 %made, i64 %behind, ptr %told)
+  %raised = load i32, ptr %told
+  call void @npc.fft.raise(ptr %kind, ptr %told)
   %refused = icmp slt i32 %raised, 0
   %bits = load i32, ptr %control
   %joined = or i32 %bits, %raised
@@ -172,6 +204,7 @@ fine:
 
 define i64 @npc_fft_entry(ptr %kind, i64 %n) optnone noinline {{
 entry:
+  %told = alloca [{len(TOLD)} x i64]
   %control = alloca i32
   %few = icmp sle i64 %n, {FEW}
   %c = select i1 %few, i64 {WAYS.index("lanes")}, i64 {WAYS.index("rows")}
@@ -194,7 +227,10 @@ miss:
   call void @npc.fp.save(ptr %control)
 {of_kind("find", "ptr", ENTRIES)}
 {of_kind("id", "i64", ENTRIES + 2)}
-  %fresh = call ptr %find(i64 %id, i64 %n, i64 %c)
+  store [{len(TOLD)} x i64] zeroinitializer, ptr %told
+  call void %find(i64 %id, i64 %n, i64 %c, ptr %told)
+  %fresh = load ptr, ptr %told
+  call void @npc.fft.raise(ptr %kind, ptr %told)
   call void @npc.fp.restore(ptr %control)
   br label %ready
 ready:
