@@ -199,7 +199,7 @@ class Vectorized(CoreUfunc):
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         kinds = tuple([x.dtype if type(x) is np.ndarray else _kind_of(x)
                        for x in args[: self.nin]])
-        found = self._known.get(kinds) or self._resolve(kinds, args)
+        found = self._known.get(kinds) or self._resolve(kinds, args, kwargs)
         if found is None:
             return self._element_by_element(args, kwargs)
         variant, weak = found
@@ -212,16 +212,29 @@ class Vectorized(CoreUfunc):
         return _result(variant, result) if variant.raised else result
 
     def _element_by_element(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """A call on objects that are no numbers, or of a function that returns none."""
-        if kwargs or len(args) > self.nin:
+        """A call on objects that are no numbers, by keywords or without what has a default, or of a
+        function that returns no number."""
+        if (kwargs or len(args) != self.nin) and not self._takes(args, kwargs):
             raise TypeError(f"ufunc '{self.__name__}' has no loop for these operands: they are "
                             "taken without out=, where= and other options only")
-        return np.vectorize(self.__wrapped__)(*args)
+        return np.vectorize(self.__wrapped__)(*args, **kwargs)
 
-    def _resolve(self, kinds: tuple[Any, ...], args: tuple[Any, ...]) -> _Known | None:
+    def _takes(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+        """Whether the plain function could be called so."""
+        try:
+            inspect.signature(self.__wrapped__).bind(*args, **kwargs)
+        except TypeError:
+            return False
+        return True
+
+    def _resolve(
+        self, kinds: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> _Known | None:
         """The loop for operands of some kinds, and what makes its numbers of Python's; None if
         there can be none."""
         if len(kinds) < self.nin or len(args) > self.nargs:
+            if self._takes(args, kwargs):
+                return None
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional "
                             f"arguments but {len(args)} were given")
         dtypes = _dtypes(kinds)

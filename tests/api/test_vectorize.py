@@ -375,3 +375,16 @@ def test_mistakes() -> None:
     with pytest.raises(TypeError, match="positional"):
         at_module_level()
     assert "vectorize" in dir(npcompile)
+
+
+def test_calls_by_keywords_and_defaults_are_numpys() -> None:
+    def scaled(x, by=2.0):
+        return x * by
+
+    for f in (scaled, lambda *args: sum(args)):
+        ours, numpys = vectorize(f), np.vectorize(f)
+        assert ours(X).tolist() == numpys(X).tolist()
+    assert vectorize(scaled)(X, by=3.0).tolist() == np.vectorize(scaled)(X, by=3.0).tolist()
+    assert vectorize(lambda *args: sum(args))(X, Y).tolist() == (X + Y).tolist()
+    with pytest.raises(TypeError, match="takes from"):
+        vectorize(scaled)()
