@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
 from npcompile.graph.types import Array
@@ -16,7 +14,7 @@ from npcompile.graph.types import Array
 class AnyOrigin:
     """Numbers of one dtype, each of which is Python's or NumPy's; a second column says which."""
 
-    dtype: np.dtype
+    dtype: Any
 
 
 @record

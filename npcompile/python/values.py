@@ -130,8 +130,7 @@ class HeapObject:
 
 @record
 class Fetched:
-    """The type of an external list that is read where it is, by that of its items
-    (:mod:`.unboxed_lists`)."""
+    """The type of an external list that is read where it is (:mod:`.unboxed_lists`)."""
 
     kind: Kind
 
@@ -139,9 +138,8 @@ class Fetched:
 #: a number, one of several types of numbers, a tuple, or a list of such items
 Kind = Union[Scalar, "frozenset[Scalar]", "tuple[Kind, ...]", Fetched]
 Item = Union[Scalar, Array, AnyOrigin, Row, Line, Fetched, "frozenset[Scalar]", "tuple[Item, ...]"]
-#: where the columns of a list lie: they are arrays of its own, or views of those of the list that
-#: holds it; the one column are the addresses of an external list's items; or they are arrays that
-#: an external list was copied to
+#: where the columns of a list lie: arrays of its own, views of those of the list that holds it, the
+#: addresses of an external list's items (one column), arrays that an external list was copied to
 Home = Literal["own", "shown", "boxed", "copied"]
 
 
@@ -167,8 +165,7 @@ class Vector:
 
     def map(self, number: Callable[[Node], Node], array: Callable[[ArrayRef], Any]) -> Vector:
         """The same list elsewhere."""
-        columns = tuple(map(array, self.columns))
-        return replace(self, length=number(self.length), columns=columns)
+        return replace(self, length=number(self.length), columns=tuple(map(array, self.columns)))
 
 
 @record(eq=False)

@@ -41,6 +41,11 @@ def as_number(t: Tracer, value: Value) -> Node | None:
     return None
 
 
+def options_of(value: Value) -> tuple[Value, ...]:
+    """The options of a tagged union; nothing for another value."""
+    return value.options if isinstance(value, TaggedUnion) else ()
+
+
 def spread(value: Value, like: Value | None = None) -> Value:
     """A constant tuple, item by item; a constant string like a character that the run knows."""
     if isinstance(like, Sequence) and like.kind is Character and isinstance(value, Static):

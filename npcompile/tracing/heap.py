@@ -292,8 +292,7 @@ def seen(t: Tracer, obj: HeapObject) -> bool:
 def movable(t: Tracer, frame: Frame, state: State, live: set[int], obj: HeapObject) -> bool:
     """Whether a list, dictionary or instance has one reference, and shows nothing of another one,
     as none of it."""
-    held = state.heap[obj]
-    shows = isinstance(held, Vector) and held.home == "shown"
+    shows = isinstance(state.heap[obj], Vector) and state.heap[obj].home == "shown"
     return not shows and alone(t, frame, state, live, obj) and unseen(t, frame, state, live, obj)
 
 

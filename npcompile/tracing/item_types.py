@@ -17,11 +17,10 @@ from npcompile.python.values import (
     Item,
     Sequence,
     Static,
-    TaggedUnion,
     Value,
     Vector,
 )
-from npcompile.tracing.escapes import as_number
+from npcompile.tracing.escapes import as_number, options_of
 
 if TYPE_CHECKING:
     from npcompile.tracing.services import Tracer
@@ -49,9 +48,8 @@ def item_type(t: Tracer, value: Value, heap: Heap | None = None) -> Item | None:
         return Row(items) if isinstance(value, HeapObject) else items
     if isinstance(value, ArrayRef):
         return contiguous(value.dtype, value.shape) if value.ndim and _ordered(t, value) else None
-    if isinstance(value, TaggedUnion):
-        kinds = [item_type(t, option, heap) for option in value.options]
-        both = common(t, kinds)
+    if options := options_of(value):
+        both = common(t, [item_type(t, option, heap) for option in options])
         return both if isinstance(both, AnyOrigin) else None
     number = as_number(t, value)
     return number.type if number is not None and isinstance(number.type, Scalar) else None
@@ -126,7 +124,7 @@ def alike(t: Tracer, kind: Item | None, item: Item | None) -> bool:
         same = type(kind) is type(item) and len(some) == len(others)
         return same and all(alike(t, a, b) for a, b in zip(some, others))
     if isinstance(kind, Scalar) and isinstance(item, AnyOrigin):
-        return kind.dtype == item.dtype
+        return bool(kind.dtype == item.dtype)
     if isinstance(kind, Array) and isinstance(item, Array) and kind != item:
         comparable = (kind.dtype, kind.ndim) == (item.dtype, item.ndim)
         return comparable and all(_equal(t, a, b) for a, b in zip(kind.shape, item.shape))

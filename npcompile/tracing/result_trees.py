@@ -224,8 +224,7 @@ class Trees:
             self.t.aliases.row_escapes(obj)
         if isinstance(contents, Vector):
             if item_types.undecided_lines(contents.item):
-                reason = "of lists in a list, of numbers of Python's and of NumPy's"
-                raise self.t.refuse("return", reason)
+                raise self.t.refuse("return", "of lists of numbers of Python's and of NumPy's")
             if item_types.holds_objects(contents.item):
                 self.t.aliases.list_escapes()
             found = vectors.shown if self._interrupted else vectors.contents

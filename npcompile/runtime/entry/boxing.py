@@ -176,11 +176,11 @@ class Boxing:
             self._lists = list_code.ListCode(self.layout)
         w, (item,) = self.writer, result.keys
         buffers = [leaf.buffer for leaf in result.items if isinstance(leaf, BufferResult)]
-        count = self._sizes.emit(buffers[0].shape[0])
-        columns = [("ptr", w.load("ptr", "%frame", 8 * self.frame.data(b))) for b in buffers]
-        lengths = [("i64", self._sizes.emit(size)) for b in buffers for size in b.shape[1:]]
-        args = ", ".join(f"{kind} {value}" for kind, value in (("i64", count), *columns, *lengths))
-        return w.let(f"call ptr @{self._lists.function(item)}({args})")
+        sizes = [buffers[0].shape[0], *(size for b in buffers for size in b.shape[1:])]
+        count, *lengths = [f"i64 {self._sizes.emit(size)}" for size in sizes]
+        columns = [f"ptr {w.load('ptr', '%frame', 8 * self.frame.data(b))}" for b in buffers]
+        function, args = self._lists.function(item), ", ".join([count, *columns, *lengths])
+        return w.let(f"call ptr @{function}({args})")
 
     @property
     def functions(self) -> list[str]:

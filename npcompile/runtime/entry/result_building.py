@@ -38,7 +38,6 @@ def native(result: Result) -> bool:
     if result.kind in (tuple, list):
         return all(map(native, result.items))
     from npcompile.runtime.entry.list_code import has_objects  # most results are plain
-
     return has_objects(result)
 
 

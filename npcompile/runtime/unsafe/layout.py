@@ -230,11 +230,9 @@ def _tuple_items() -> int:
 
 def _list_items() -> int:
     """The only address in a list at which its items are."""
-    items = [object() for _ in range(3)]
-    words = [(8 * k, w) for k, w in enumerate(memoryview(_bytes(items)).cast("Q"))]
-    expected = b"".join(map(_pointer, items))
-    found = [k for k, w in words if w > 64 and w != id(list) and w % 8 == 0
-             and ctypes.string_at(w, len(expected)) == expected]
+    it = [object() for _ in range(3)]
+    found = [8 * k for k, w in enumerate(memoryview(_bytes(it)).cast("Q"))
+             if w > 64 and w != id(list) and ctypes.string_at(w, 24) == b"".join(map(_pointer, it))]
     if len(found) != 1:
         raise UnknownLayout("list")
     return found[0]
