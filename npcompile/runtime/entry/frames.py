@@ -116,8 +116,8 @@ def left(program: Program, frame: FrameLayout, number: int, raised: int, what: A
     if number == FLAGS:
         return Left("floating-point exceptions", number, names, what)
     if number == UNDONE:
-        why = "floating-point exceptions"
-        return Left(why, number, names, exception=interrupts.taken_again())
+        told = interrupts.taken()
+        return Left("floating-point exceptions", number, names, exception=told)
     if number == SHORT:
         return Left("memory has run out", number)
     if number == OVERLAP:

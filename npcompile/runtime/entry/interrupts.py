@@ -6,8 +6,8 @@ thread's state is if the GIL has been released, which is taken for that; after e
 released, by other threads too.  If a handler raises, its exception is kept here, and the loop is
 left: Python goes on there by raising it (:mod:`.exits`).
 
-``void npc_keep()`` keeps the exception of a call that Python will make again from its start.  If a
-handler raised it, in a function that the call has called, it is raised instead.
+``i32 npc_comes_again()`` tells whether an exception comes once more if Python makes the call again,
+which then has none; not if a handler raised it, in a function that the call has called.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 
 from npcompile.backends.cpu import target
 from npcompile.backends.target import family
-from npcompile.core.sections import from_handler
 from npcompile.runtime.entry.helpers import ALL_FLAGS
 from npcompile.runtime.unsafe.raw_memory import raise_here
 
@@ -27,8 +26,6 @@ APART, SELDOM = 1 << 24, 1 << 26
 
 #: exceptions of handlers, until their loops have been left
 raised: list[BaseException] = []
-#: exceptions of calls that are made again, which a handler may have raised
-failed: list[BaseException] = []
 
 
 def poll() -> str:
@@ -44,7 +41,7 @@ def poll() -> str:
 @npc.poll.others = internal global i64 0, align 8       ; when another one did
 @npc_poll_main = global i64 0, align 8                  ; the main thread
 @npc.poll.raised = external global i8
-@npc.poll.failed = external global i8
+@npc.poll.handlers = external global i8
 declare i64 @npc.clock()
 declare void @npc.fp.save(ptr)
 declare void @npc.fp.restore(ptr)
@@ -56,6 +53,11 @@ declare void @PyErr_Fetch(ptr, ptr, ptr)
 declare void @PyErr_NormalizeException(ptr, ptr, ptr)
 declare i32 @PyException_SetTraceback(ptr, ptr)
 declare i32 @PyList_Append(ptr, ptr)
+declare void @PyErr_Restore(ptr, ptr, ptr)
+declare void @PyException_SetContext(ptr, ptr)
+declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)
+declare i32 @PyObject_IsTrue(ptr)
+declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 
 ; Threads without the GIL read and write these words at any time; their order does not matter.
@@ -139,9 +141,52 @@ keep:                                                   ; nothing more is to be 
   ret i32 1
 }}
 
-define void @npc_keep() {{
-  call void @npc.keep(ptr @npc.poll.failed)
-  ret void
+define i32 @npc_comes_again() {{
+  %class = alloca ptr
+  %value = alloca ptr
+  %traceback = alloca ptr
+  call void @PyErr_Fetch(ptr %class, ptr %value, ptr %traceback)
+  call void @PyErr_NormalizeException(ptr %class, ptr %value, ptr %traceback)
+  %kind = load ptr, ptr %class
+  %exception = load ptr, ptr %value
+  %trace = load ptr, ptr %traceback
+  %traced = icmp ne ptr %trace, null
+  br i1 %traced, label %set, label %ask
+set:
+  call i32 @PyException_SetTraceback(ptr %exception, ptr %trace)
+  br label %ask
+ask:
+  %answer = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @npc.poll.handlers,
+    ptr %exception, ptr null)
+  %interrupted = icmp eq ptr %answer, null
+  br i1 %interrupted, label %another, label %told
+another:                                                ; while it was being handled, so to speak
+  %class.2 = alloca ptr
+  %value.2 = alloca ptr
+  %traceback.2 = alloca ptr
+  call void @PyErr_Fetch(ptr %class.2, ptr %value.2, ptr %traceback.2)
+  call void @PyErr_NormalizeException(ptr %class.2, ptr %value.2, ptr %traceback.2)
+  %second = load ptr, ptr %value.2
+  call void @Py_IncRef(ptr %exception)
+  call void @PyException_SetContext(ptr %second, ptr %exception)
+  %kind.2 = load ptr, ptr %class.2
+  %trace.2 = load ptr, ptr %traceback.2
+  call void @PyErr_Restore(ptr %kind.2, ptr %second, ptr %trace.2)
+  br label %drop
+told:
+  %true = call i32 @PyObject_IsTrue(ptr %answer)
+  call void @Py_DecRef(ptr %answer)
+  %handler = icmp ne i32 %true, 0
+  br i1 %handler, label %back, label %drop
+back:
+  call void @PyErr_Restore(ptr %kind, ptr %exception, ptr %trace)
+  ret i32 0
+drop:
+  %again = phi i32 [ 0, %another ], [ 1, %told ]
+  call void @Py_DecRef(ptr %kind)
+  call void @Py_DecRef(ptr %exception)
+  call void @Py_DecRef(ptr %trace)
+  ret i32 %again
 }}
 
 define internal void @npc.keep(ptr %list) noinline {{
@@ -171,12 +216,6 @@ append:
 def taken() -> BaseException | None:
     """Takes the exception that a handler has raised in the loop that was left last."""
     return raised.pop() if raised else None
-
-
-def taken_again() -> BaseException | None:
-    """The same for a call that is made again, whose own exception comes once more."""
-    own = failed.pop() if failed else None
-    return own if own is not None and from_handler(own) else taken()
 
 
 def raiser(exception: BaseException) -> Any:
