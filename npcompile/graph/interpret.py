@@ -340,7 +340,7 @@ class _GraphRun:
                     made = self._geometry(self.tree(base), geometry).view(dtype)
                     self.objects["view", ident] = made
                     if not writeable:
-                        made.flags.writeable = False
+                        made.setflags(write=False)
                 return self.objects["view", ident]
             case NumberOf(node, ident):
                 if not ident:

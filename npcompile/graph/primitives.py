@@ -185,7 +185,7 @@ def _call(*args: Any, subprogram: Any) -> Any:
 def _complex(re: Any, im: Any) -> Any:
     re, im = np.broadcast_arrays(re, im)
     out = np.empty(re.shape, np.complex64 if re.dtype == np.float32 else np.complex128)
-    out.real, out.imag = re, im
+    out.real[...], out.imag[...] = re, im
     return out[()]
 
 

@@ -78,9 +78,12 @@ def evaluate(what: Subprogram, args: Sequence[Any], meaning: Meaning) -> Any:
 SUBPROGRAMS: dict[str, Subprogram] = {}
 
 
-def subprogram(program: Callable[..., Expr], registers: int = 1) -> Callable[..., Expr]:
-    """Makes a subprogram of a function of expressions: what is returned calls it."""
-    name = program.__name__
+def subprogram(
+    program: Callable[..., Expr], registers: int = 1, name: str = ""
+) -> Callable[..., Expr]:
+    """Makes a subprogram of a function of expressions, named as the function or otherwise: what is
+    returned calls it."""
+    name = name or program.__name__
     assert name not in SUBPROGRAMS, name
     made = SUBPROGRAMS[name] = Subprogram(name, program.__code__.co_argcount, program, registers)
 

@@ -70,13 +70,15 @@ followed_functions: set[Callable[..., Any]] = set()
 Program = TypeVar("Program", bound=Callable[..., Any])
 
 
-def program(kind: OperatorFamily, *aliases: str, **fields: Any) -> Callable[[Program], Program]:
+def program(
+    kind: OperatorFamily, *aliases: str, doc: str = "", **fields: Any
+) -> Callable[[Program], Program]:
     """Adds the decorated function as the record of NumPy's functions of these names; an alias
-    with a colon is a full path."""
+    with a colon is a full path.  ``doc``: of a function without a docstring of its own."""
 
     def add(function: Program) -> Program:
         paths = tuple(a if ":" in a else f"numpy:{a}" for a in aliases)
-        text = (function.__doc__ or "").strip().splitlines()[0]
+        text = (function.__doc__ or doc).strip().splitlines()[0]
         name = paths[0].removeprefix("numpy:")
         define(name, kind, aliases=paths, reference=paths[0], lower=function, doc=text, **fields)
         return function

@@ -206,8 +206,7 @@ def _unary(name: str, record: str, guard: Guard | None, overflows: bool) -> None
             _finite_or(ctx, made, node)
         return made
 
-    function.__doc__ = f"``math.{name}(x)``"
-    composed(f"math.{name}", f"math:{name}")(function)
+    composed(f"math.{name}", f"math:{name}", doc=f"``math.{name}(x)``")(function)
 
 
 for _row in _MATH:
@@ -230,8 +229,7 @@ def _test(name: str) -> None:
     def function(ctx: Context, x: Operand, /) -> Operand:
         return ctx.builder.map(name, (real(ctx, x, name),), BOOL, origin="py")
 
-    function.__doc__ = f"``math.{name}(x)``"
-    composed(f"math.{name}", f"math:{name}")(function)
+    composed(f"math.{name}", f"math:{name}", doc=f"``math.{name}(x)``")(function)
 
 
 def _to_whole(name: str) -> None:
@@ -245,8 +243,7 @@ def _to_whole(name: str) -> None:
         node = real(ctx, node, name)
         return to_int(ctx, ctx.builder.map(name, (node,), np.float64))
 
-    function.__doc__ = f"``math.{name}(x)``: an int"
-    composed(f"math.{name}", f"math:{name}")(function)
+    composed(f"math.{name}", f"math:{name}", doc=f"``math.{name}(x)``: an int")(function)
 
 
 for _name in ("isnan", "isinf", "isfinite"):

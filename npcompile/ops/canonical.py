@@ -287,7 +287,7 @@ def _pairwise(run: Array, lanes: int, leaf: int) -> Array:
     if n < lanes:
         total, whole = np.full(run.shape[:-1], -0.0, run.dtype), 0
         if run.dtype.kind == "c":
-            total.imag = -0.0
+            total.imag[...] = -0.0
     else:
         sums = run[..., :lanes].copy()
         for at in range(lanes, whole, lanes):

@@ -103,7 +103,6 @@ def _constructor(dtype: np.dtype) -> Callable[..., Operand]:
             return _from_python(ctx, source.value, source.like, dtype)
         return ctx.builder.cast(source.value, dtype)
 
-    construct.__doc__ = f"A number or an array as {dtype.name}."
     return construct
 
 
@@ -124,7 +123,9 @@ def _from_python(ctx: Context, value: Any, kind: type, dtype: np.dtype) -> Opera
 
 
 for _name in SCALAR_TYPES:
-    composed(f"cast.{_name}", f"numpy:{_name}")(_constructor(np.dtype(getattr(np, _name))))
+    composed(f"cast.{_name}", f"numpy:{_name}",
+             doc=f"A number or an array as {np.dtype(getattr(np, _name)).name}.")(
+                 _constructor(np.dtype(getattr(np, _name))))
 
 # ------------------------------------------------------------------ Python's types
 

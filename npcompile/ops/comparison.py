@@ -122,8 +122,8 @@ def _infinity(name: str, negative: bool) -> None:
             sign = run(ctx, "logical_not", sign)
         return run(ctx, "logical_and", run(ctx, "isinf", x), sign, out=out)
 
-    test.__doc__ = f"Is {'negative' if negative else 'positive'} infinity."
-    composed(name, f"numpy:{name}")(test)
+    composed(name, f"numpy:{name}",
+             doc=f"Is {'negative' if negative else 'positive'} infinity.")(test)
 
 
 _infinity("isposinf", False)

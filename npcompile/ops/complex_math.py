@@ -44,8 +44,7 @@ def _unary(name: str, record: str) -> None:
     def function(ctx: Context, z: Operand, /) -> Operand:
         return _apply(ctx, z, name, record)
 
-    function.__doc__ = f"``cmath.{name}(z)``"
-    composed(f"cmath.{name}", f"cmath:{name}")(function)
+    composed(f"cmath.{name}", f"cmath:{name}", doc=f"``cmath.{name}(z)``")(function)
 
 
 for _name, _record in _NAMES.items():
@@ -92,8 +91,7 @@ def _test(name: str) -> None:
         node = complex_of(ctx, z, f"cmath.{name}")
         return ctx.builder.map(name, (node,), BOOL, origin="py")
 
-    function.__doc__ = f"``cmath.{name}(z)``"
-    composed(f"cmath.{name}", f"cmath:{name}")(function)
+    composed(f"cmath.{name}", f"cmath:{name}", doc=f"``cmath.{name}(z)``")(function)
 
 
 for _name in ("isnan", "isinf", "isfinite"):

@@ -50,9 +50,8 @@ def _maker(name: str, value: int | None) -> None:
                   device: Operand = None) -> ArrayRef:
         return _like(ctx, f"{name}_like", a, value, dtype, order, shape)
 
-    make.__doc__ = make_like.__doc__ = f"A fresh array: {name}."
-    program(CREATION, name)(make)
-    program(CREATION, f"{name}_like")(make_like)
+    program(CREATION, name, doc=f"A fresh array: {name}.")(make)
+    program(CREATION, f"{name}_like", doc=f"A fresh array: {name}.")(make_like)
 
 
 def _like(ctx: Context, name: str, a: Operand, value: Operand, dtype: Operand, order: Operand,
@@ -171,8 +170,7 @@ def _as_program(name: str) -> None:
              device: Operand = None, copy: Operand = None, like: Operand = None) -> ArrayRef:
         return _as(ctx, name, a, dtype, order, copy)
 
-    make.__doc__ = "The array itself, or a fresh one where it must change."
-    program(CREATION, name)(make)
+    program(CREATION, name, doc="The array itself, or a fresh one where it must change.")(make)
 
 
 _as_program("asarray")
@@ -184,8 +182,8 @@ def _contiguous(name: str, order: str) -> None:
         found = _as(ctx, name, a, dtype, order, None)
         return found if found.ndim else arguments.view(found, (1,), (1,))
 
-    make.__doc__ = f"The array itself if it is contiguous in {order} order, or a copy."
-    program(CREATION, name)(make)
+    program(CREATION, name,
+            doc=f"The array itself if it is contiguous in {order} order, or a copy.")(make)
 
 
 _contiguous("ascontiguousarray", "C")

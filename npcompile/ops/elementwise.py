@@ -504,13 +504,16 @@ ELEMENTWISE = OperatorFamily("elementwise", call_ufunc)
 COMPOSED = OperatorFamily("composed", lambda *call: arguments.call_program(*call))
 
 
-def composed(name: str, *aliases: str, **fields: Any) -> Callable[[Program], Program]:
-    """Defines the record of a function that is made of other operators, with its signature."""
+def composed(
+    name: str, *aliases: str, doc: str = "", **fields: Any
+) -> Callable[[Program], Program]:
+    """Defines the record of a function that is made of other operators, with its signature;
+    ``doc``: of a function without a docstring of its own."""
 
     def decorate(program: Program) -> Program:
-        doc = (program.__doc__ or "").strip().partition("\n")[0]
+        text = (program.__doc__ or doc).strip().partition("\n")[0]
         define(name, COMPOSED, aliases=aliases, reference=fields.pop("reference", aliases[0]),
-               lower=program, doc=doc, **fields)
+               lower=program, doc=text, **fields)
         return program
 
     return decorate

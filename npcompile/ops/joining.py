@@ -152,8 +152,7 @@ def _stacker(name: str, *aliases: str) -> None:
         axis = {"vstack": 0, "dstack": 2}.get(name, 0 if refs and refs[0].ndim == 1 else 1)
         return joined(ctx, name, refs, axis, dtype)
 
-    stacked.__doc__ = f"Arrays joined along axis {least - 1}."
-    program(JOINING, name, *aliases)(stacked)
+    program(JOINING, name, *aliases, doc=f"Arrays joined along axis {least - 1}.")(stacked)
 
 
 _stacker("vstack")

@@ -270,8 +270,8 @@ def _half(name: str, upper: bool) -> None:
         arms = (zero, node) if upper else (node, zero)
         return ctx.new(ctx.builder.map("where", (mask, *arms), ref.dtype))
 
-    half.__doc__ = f"The {'upper' if upper else 'lower'} triangle, zeros elsewhere."
-    program(CREATION, name)(half)
+    program(CREATION, name,
+            doc=f"The {'upper' if upper else 'lower'} triangle, zeros elsewhere.")(half)
 
 
 _half("tril", False)

@@ -100,8 +100,7 @@ def _cumulative(name: str, rule: Rule) -> None:
             raise ctx.refuse(name, "include_initial=, or an axis that is not named")
         return scan_with(rule, name, ctx, ref, 0 if axis is None else axis, dtype, out)
 
-    cumulative.__doc__ = f"Running {rule.kind}s along an axis."
-    program(SCAN, name)(cumulative)
+    program(SCAN, name, doc=f"Running {rule.kind}s along an axis.")(cumulative)
 
 
 _cumulative("cumulative_sum", SUM)
@@ -116,8 +115,7 @@ def _nan_running(name: str, rule: Rule, value: float) -> None:
         found = ref if mask is None else ctx.new(node)
         return scan_with(rule, name, ctx, *_along(ctx, found, axis), dtype, out)
 
-    running.__doc__ = f"Running {rule.kind}s of what is not NaN."
-    program(SCAN, name)(running)
+    program(SCAN, name, doc=f"Running {rule.kind}s of what is not NaN.")(running)
 
 
 _nan_running("nancumsum", SUM, 0)

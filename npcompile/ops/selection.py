@@ -174,8 +174,7 @@ def _split_along(name: str, least: int, axis: int) -> None:
         place = min(axis, ref.ndim - 1)
         return _pieces(ctx, ref, indices_or_sections, place, True, name)
 
-    pieces.__doc__ = f"Pieces along axis {axis}."
-    program(VIEW, name, lists_are_arrays=no_call)(pieces)
+    program(VIEW, name, lists_are_arrays=no_call, doc=f"Pieces along axis {axis}.")(pieces)
 
 
 _split_along("vsplit", 2, 0)

@@ -268,8 +268,7 @@ def _nan_total(name: str, value: float) -> None:
         op = OPERATORS[name]
         return op.kind.call(op, ctx, (ctx.new(node), axis, dtype, out, keepdims), options)
 
-    total.__doc__ = f"{name} without NaN."
-    program(STATISTIC, f"nan{name}")(total)
+    program(STATISTIC, f"nan{name}", doc=f"{name} without NaN.")(total)
 
 
 def _nan_extreme(name: str, value: float) -> None:
@@ -286,8 +285,7 @@ def _nan_extreme(name: str, value: float) -> None:
             _never(ctx, reduce_node(ctx, mask, "all", axes, False, BOOL), f"nan{name} of only NaN")
         return result
 
-    extreme.__doc__ = f"{name} of what is not NaN."
-    program(STATISTIC, f"nan{name}")(extreme)
+    program(STATISTIC, f"nan{name}", doc=f"{name} of what is not NaN.")(extreme)
 
 
 def _nan_position(name: str, value: float) -> None:
@@ -301,8 +299,7 @@ def _nan_position(name: str, value: float) -> None:
                    f"nan{name} of only NaN: Python raises")
         return _position(ctx, name, ctx.new(node), axis, out, keepdims)
 
-    position.__doc__ = f"{name} of what is not NaN."
-    program(STATISTIC, f"nan{name}")(position)
+    program(STATISTIC, f"nan{name}", doc=f"{name} of what is not NaN.")(position)
 
 
 _nan_total("sum", 0)

@@ -395,8 +395,7 @@ def _at_least(ndim: int, places: dict[int, tuple[int, ...]]) -> None:
                 reshaped(ctx, r, (1,) * ndim) if r.ndim < ndim else r for r in refs]
         return made[0] if len(made) == 1 else tuple(made)
 
-    make.__doc__ = f"Arrays of at least {ndim} axes."
-    program(VIEW, f"atleast_{ndim}d")(make)
+    program(VIEW, f"atleast_{ndim}d", doc=f"Arrays of at least {ndim} axes.")(make)
 
 
 _at_least(1, {0: (0,)})

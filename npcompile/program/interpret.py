@@ -388,7 +388,7 @@ class ProgramRun:
                     whole = self.geometry(owner, replace(geometry, shape=shape))
                     made = self.objects[ident] = whole.view(dtype)
                     if not writeable:
-                        made.flags.writeable = False
+                        made.setflags(write=False)
                 return self.objects[ident]
             case ScalarResult(buffer, origin, ident):
                 if ident in self.objects:

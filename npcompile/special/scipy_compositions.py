@@ -132,8 +132,8 @@ def _spherical(name: str) -> None:
         return run(ctx, f"_{name}", run(ctx, "astype", order, np.int64), at)
 
     kind = "modified " if name[-2] in "ik" else ""
-    program.__doc__ = f"The {kind}spherical Bessel function {name[-2]}."
-    composed(name, f"scipy.special:{name}")(program)
+    composed(name, f"scipy.special:{name}",
+             doc=f"The {kind}spherical Bessel function {name[-2]}.")(program)
 
 
 for _name in ("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn"):

@@ -120,7 +120,7 @@ class ProgramBody(Statements):
         f.do(f"ret i64 {f.load(self.status, 'i64').text}")
         scalar = scalar_loops(self.program.body)
         optimise = (*self.optimise, "body") if scalar else tuple(self.optimise)
-        f.hasty = not thorough and self.hasty(scalar)
+        f.hurry(not thorough and self.hasty(scalar))
         used = sorted(self.called | (self.routines.used if self.routines else set()))
         return Emitted(self.module.text(), tuple(self.objects.listed), optimise, tuple(used))
 
@@ -262,7 +262,7 @@ class ProgramBody(Statements):
             self.run_iterations(name, loop, begin, f.binary("sub", end, begin))
             status = f.load(f.offset(self.shared, "i64", i64(1)), "i64")
             whole = f.icmp("eq", status, i64(DONE))
-            running.again = f.binary("and", whole, f.icmp("slt", end, trips))
+            running.repeats(f.binary("and", whole, f.icmp("slt", end, trips)))
             after, on = f.name_for("piece"), f.name_for("on")
             f.branch(running.again, after, on)
             f.label(after)
@@ -274,7 +274,7 @@ class ProgramBody(Statements):
                 self.edge(edge, i64(signal_polls.MANY))
             f.jump(on)
             f.label(on)
-            running.next = [end]
+            running.goes_on([end])
 
     def run_iterations(self, name: str, loop: For, begin: Value, trips: Value) -> None:
         """Calls the function of a loop for some iterations, by threads if there is enough to do."""

@@ -95,10 +95,10 @@ def _in_turns(body: Body, front: int, points: str) -> None:
     """
     w, body.places = body.w, {}
     begin = len(w.lines)
-    w.indent += 1
+    w.nest()
     _lanes(body, points)
     w.line(f"{BASE} += tl.num_programs(0).to(tl.int64) * BLOCK")
-    w.indent -= 1
+    w.leave()
     iteration = w.lines[begin:]
     places = [f"    {name} = {text}" for text, name in body.places.items()]
     again = [f"    {line}" for line in (*w.lines[front:begin], *places)]

@@ -80,7 +80,7 @@ class Packing:
         w = body.w
         self._piece(body, "tl.full((1,), 0, tl.int64)")
         w.line('total += npc.collapse(holds, "add")')
-        w.indent -= 1
+        w.leave()
         w.line(f"tl.store({w.parameter(self.between)} + piece + tl.arange(0, 1), total)")
         return self._source(body)
 
@@ -91,7 +91,7 @@ class Packing:
         parts = w.size(self.parts)
         w.line("total = tl.full((1,), 0, tl.int64)")
         w.line(f"for begin in range(0, {parts}, BLOCK):")
-        w.indent += 1
+        w.nest()
         w.line("at = begin + tl.arange(0, BLOCK).to(tl.int64)")
         w.line(f"count = tl.load({counts} + at, at < {parts}, 0)[None, :]")
         w.line('before = total[:, None] + npc.scan(count, "add") - count')
@@ -133,7 +133,7 @@ class Packing:
         w, (store, *_) = body.w, self.kernel.stores
         assert store.mask is not None
         w.line(f"for {BASE} in range({begin}, {end}, BLOCK):")
-        w.indent += 1
+        w.nest()
         w.line(f"lane = {BASE} + tl.arange(0, BLOCK)")
         w.line(f"live = lane < {end}")
         body.spread(merge(self.kernel))

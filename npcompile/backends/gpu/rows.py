@@ -122,7 +122,7 @@ def _stores(kernel: Kernel, rank: int, given: frozenset[Buffer]) -> KernelSource
         for axis in range(rank):
             body.axes[axis] += "[:, None]"
         w.line(f"for start in range(0, {w.size(length)}, WIDTH):")
-        w.indent += 1
+        w.nest()
         w.line("at = start + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
         w.line(f"live = row[:, None] & (at < {w.size(length)})")
         body.place([[axis] for axis in range(rank, len(kernel.axes))], "at")

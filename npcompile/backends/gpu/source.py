@@ -167,6 +167,18 @@ class FunctionWriter:
     indent: int = 1
     said: str = ""  # by the last comment
 
+    def nest(self) -> None:
+        """Begins the body of a loop."""
+        self.indent += 1
+
+    def leave(self) -> None:
+        """Ends the body of a loop."""
+        self.indent -= 1
+
+    def leave_all(self) -> None:
+        """Ends the bodies of all loops."""
+        self.indent = 1
+
     def line(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
 

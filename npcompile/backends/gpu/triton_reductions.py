@@ -251,7 +251,7 @@ class ReductionForm:
             for name, part in zip(total, self.initial()):
                 w.line(f"{name} = tl.full((BLOCK,), {part.text}, {scalar.register(self.half)})")
         w.line(f"for step in range({int(first)}, {length}):")
-        w.indent += 1
+        w.nest()
         w.line("at = lane * 0 + step")
         self.split(self.reduced, "at")
         value = self.names_of("value")
@@ -260,7 +260,7 @@ class ReductionForm:
             w.line(f"{name} = {text}")
         if reduce.running:
             self.store(total, "live")
-        w.indent -= 1
+        w.leave()
         if not reduce.running:
             self.store(total, "live")
         grid = LaneBlock((product(self.at(self.kept)),), 128)
@@ -299,13 +299,13 @@ class ReductionForm:
         self.blocks(begin, end)
         w.line(f"value = {value()}")
         w.line(f"total = tl.where(live, {self.combined(['total'], ['value'])[0]}, total)")
-        w.indent -= 1
+        w.leave()
         w.line(f'total = npc.collapse(total, "{self.operation}")')
 
     def blocks(self, begin: str, end: str) -> None:
         """Opens a loop over the places in each row, ``WIDTH`` at a time."""
         self.w.line(f"for begin in range({begin}, {end}, WIDTH):")
-        self.w.indent += 1
+        self.w.nest()
         self.w.line("at = begin + tl.arange(0, WIDTH).to(tl.int64)[None, :]")
         self.w.line(f"live = row[:, None] & (at < {end})")
 
@@ -347,7 +347,7 @@ class ReductionForm:
         w.line(f"better = live & npc.is_better(value, at, best, found, {least})")
         w.line("best = tl.where(better, value, best)")
         w.line("found = tl.where(better, at, found)")
-        w.indent -= 1
+        w.leave()
         w.line(f"found = npc.first_of_best(best, found, {least})")
 
     def running(self) -> KernelSource:
@@ -375,7 +375,7 @@ class ReductionForm:
         w.line(f"whole = {self.combined(['earlier'], ['value'])[0]}")
         put()
         w.line(f"total = {self.combined(['total'], ['part'])[0]}")
-        w.indent -= 1
+        w.leave()
 
     def runs(self) -> KernelSource:
         """Runs along the last axis are summed pairwise, their sums added in order."""
@@ -391,11 +391,11 @@ class ReductionForm:
             w.line(f"{name} = tl.full((ROWS,), {number.text}, {kind})")
         if outer:
             w.line(f"for run in range(0, {w.size(product(self.at(outer)))}):")
-            w.indent += 1
+            w.nest()
             w.line("at = lane * 0 + run")
             self.split(outer, "at")
         w.line(f"for begin in range(0, {w.size(length)}, {w.size(piece)}):")
-        w.indent += 1
+        w.nest()
         w.line(f"count = tl.minimum({w.size(piece)} + begin * 0, {w.size(length)} - begin)")
         w.line("start, size = npc.leaves(count, DEPTH, LANES)")
         for name, whole in zip(total, self.leaves(outer, inner)):
@@ -407,7 +407,7 @@ class ReductionForm:
                 later = "run + begin > 0" if outer else "begin > 0"
                 text = f"tl.where({later}, {text}, {whole})"
             w.line(f"{name} = {text}")
-        w.indent = 1
+        w.leave_all()
         self.store(total, "row")
         grid = Runs(self.at(self.kept), length, reduce.chunk, self.lanes)
         return self.source(grid, ["ROWS", "DEPTH", "LANES"], "pairwise, in NumPy's order: ROWS "
@@ -427,12 +427,12 @@ class ReductionForm:
         w.line(f"{', '.join(parts)} = {self.call('live', aside, {inner: 'place'})}")
         self.spread(parts, "live", wide)
         w.line("for step in range(LANES, tl.minimum(count, 16 * LANES), LANES):")
-        w.indent += 1
+        w.nest()
         w.line("more = live & (step < whole)[None, :, None]")
         w.line(f"{', '.join(values)} = {self.call('more', aside, {inner: 'place + step'})}")
         for part, value in zip(parts, values):
             w.line(f"{part} = tl.where(more, {part} + {value}{wide}, {part})")
-        w.indent -= 1
+        w.leave()
         levels = self.lanes.bit_length() - 1
         for part in parts:
             folded = f'npc.fold({part}, "add", ROWS << DEPTH, {levels})'
@@ -441,7 +441,7 @@ class ReductionForm:
         aside = dict.fromkeys((*self.kept, *outer), "[:, None]")
         w.line("rest = (begin + start + whole)[None, :]")
         w.line("for step in range(0, tl.minimum(count, LANES - 1)):")
-        w.indent += 1
+        w.nest()
         w.line("left = row[:, None] & (whole + step < size)[None, :]")
         others = [value.replace("value", "other") for value in values]
         w.line(f"{', '.join(others)} = {self.call('left', aside, {inner: 'rest + step'})}")
@@ -449,7 +449,7 @@ class ReductionForm:
         for part, other in zip(parts, others):
             w.line(f"{part} = tl.where(left, {part} + {other}{wide}, {part})")
             w.line(f"{part} = tl.where(only, {other}{wide}, {part})")
-        w.indent -= 1
+        w.leave()
         return self.joined(parts)
 
     def joined(self, parts: Sequence[str]) -> list[str]:

@@ -176,13 +176,13 @@ class _Function:
         for name in names:
             w.line(f"{name} = tl.full({self.lanes}.shape, 0.0, {scalar.register(DOUBLE)})")
         w.line(f"for {iteration} in range({len(given)}):")
-        w.indent += 1
+        w.nest()
         *args, active = [self.of_iteration(iteration, terms)
                          for terms in zip(*[(*args, active) for args, active in given])]
         found = self.called(what, args, active)
         for k, name in enumerate(names):
             w.line(f"{name} = tl.where({iteration} == {k}, {found.text}, {name})")
-        w.indent -= 1
+        w.leave()
         return [ScalarText(name, DOUBLE) for name in names]
 
     def of_iteration(self, iteration: str, terms: Sequence[ScalarText]) -> ScalarText:
@@ -235,7 +235,7 @@ class _Function:
         self.values[body.params[-1]] = (ScalarText(running, BOOL),)
         w.line(f"{running} = {active}")
         w.line(f"while npc.any_of({running}):")
-        w.indent += 1
+        w.nest()
         self.write(body)
         again, *following = (self.named(self.term(r)) for r in body.results)
         for k, term in enumerate(following):
@@ -245,5 +245,5 @@ class _Function:
         for name, term in zip(carried, following):
             w.line(f"{name} = tl.where({running}, {scalar.typed(term)}, {name})")
         w.line(f"{running} = {running} & {scalar.typed(again)}")
-        w.indent -= 1
+        w.leave()
         self.several[node] = [self.term(param) for param in body.params[:-1]]

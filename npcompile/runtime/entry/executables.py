@@ -64,6 +64,10 @@ class Executable:
     owner: Any = None
     keep: Any = None  # what the machine code needs alive
 
+    def belongs_to(self, owner: Any, times: dict[str, float]) -> None:
+        """It serves a version, and took some milliseconds."""
+        self.owner, self.times = owner, times
+
     @property
     def program(self) -> Program:
         """The program that it runs; without statements if another process has compiled it."""

@@ -54,7 +54,7 @@ class Wiring:
         self.variables(state)
         for k in reversed(range(len(found))):  # the first one vouches for all
             state.watch(k, found[k].address, found[k].expected)
-        state.watched = found  # keeps the objects, so that their addresses stay theirs
+        state.keeps(found)
         held = holds()
         if not held:
             state.suspend()

@@ -206,8 +206,8 @@ class EntryState:
     def next(self) -> int:
         return int(self._slots[NEXT])
 
-    @next.setter
-    def next(self, address: int) -> None:
+    def precede(self, address: int) -> None:
+        """Calls that it does not take go on to the entry at an address."""
         self._slots[NEXT] = address
 
     @property
@@ -234,6 +234,10 @@ class EntryState:
         self._slots[slot + 1] = _NEVER
         self._slots[slot] = address
         self._slots[slot + 1] = expected
+
+    def keeps(self, watched: list[VersionTag]) -> None:
+        """Keeps the objects whose words are watched, so that their addresses stay theirs."""
+        self.watched = watched
 
     def suspend(self) -> None:
         """No call passes the words before word 0 is set anew."""

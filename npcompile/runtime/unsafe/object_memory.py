@@ -48,7 +48,7 @@ def words(name: str) -> np.ndarray[Any, Any]:
         return np.array([id(thing) for thing in (*CLASSES, True)], np.int64)
     memory: Any = (ctypes.c_char * _SIZE).from_address(_FIRST)
     found: np.ndarray[Any, Any] = np.frombuffer(memory, np.int64)
-    found.flags.writeable = False
+    found.setflags(write=False)
     return found
 
 

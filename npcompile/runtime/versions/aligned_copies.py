@@ -45,7 +45,7 @@ class AlignedCopies:
         self._written: list[str] = []
         self.bound = {name: self._copies.get(id(v), v) for name, v in bound.items()}
         for key, copy in self._copies.items():
-            copy.flags.writeable = apart[key].flags.writeable
+            copy.setflags(write=apart[key].flags.writeable)
 
     def refusal(self, version: Version, function: FunctionType) -> Refusal | None:
         """Why a version can't run on the copies; None: it can."""

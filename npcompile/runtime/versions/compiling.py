@@ -171,11 +171,10 @@ class Compiler:
         direct: bool,
         watch: Stopwatch,
     ) -> Version:
-        made.times = watch.times
-        version = Version(traced, made, matching, direct)
-        version.lasting, version.heavy = traced.lasting, traced.heavy
-        version.cautious = bool(traced.written) and not traced.lasting and traced.ambiguous
-        made.owner = version
+        version = Version(
+            traced, made, matching, direct, lasting=traced.lasting, heavy=traced.heavy,
+            cautious=bool(traced.written) and not traced.lasting and traced.ambiguous)
+        made.belongs_to(version, watch.times)
         version.tell(self.function)
         version.log(self.function.__qualname__)
         return version

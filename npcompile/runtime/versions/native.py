@@ -50,6 +50,10 @@ class Native(Executable):
     state: EntryState
     probe: Probe
 
+    def tells(self, text: str, optimise: tuple[str, ...]) -> None:
+        """Keeps the text that it was made of, for who looks at it."""
+        self.text, self.optimise = text, optimise
+
     def wire(self, wiring: Wiring) -> None:
         """Calls reach its leaves in another way from now on."""
         self.wiring = wiring
@@ -86,7 +90,7 @@ def native(
     key, code = machine_code(text, target, emitted.optimise, config, watch)
     linked = Linked(wiring.signature, program.result, emitted.objects, emitted.routines, key)
     made = link(linked, code, config, wiring, lambda: (program, frame), leave)
-    made.text, made.optimise = text, emitted.optimise
+    made.tells(text, emitted.optimise)
     watch.lap("load")
     return made, linked, frame
 
@@ -164,15 +168,16 @@ def link(
 
         imports |= routine_code.addresses(linked.routines)
     loaded = cpu.load(code, imports)
-    made = Native(lambda: rest()[0], _unwired, loaded["entry"])
-    made.probe = Probe()
+    probe = Probe()
+    made = Native(
+        lambda: rest()[0], unseen(lambda leaves: probe(*leaves)), loaded["entry"],
+        keep=(loaded, state, objects))
+    made.probe = probe
     install(made.probe, loaded["entry"])
     state.alone = made.probe
-    made.run = unseen(lambda leaves: made.probe(*leaves))
     made.wiring, made.state = wiring, state
     made.alone = not (objects or wiring.signature.steps)
     made.bare = made.alone and not builder(result)
-    made.keep = (loaded, state, objects)
     if not wiring.connect(state):
         raise RuntimeError("the words to watch changed while the function was compiled")
     return made
@@ -237,9 +242,6 @@ def in_python(function: Any, /, *args: Any, **kwargs: Any) -> Any:
     """Calls the class's ``__call__``, whatever code is installed in ``function``."""
     return type(function).__call__(function, *args, **kwargs)
 
-
-def _unwired(leaves: tuple[Any, ...]) -> Any:
-    raise AssertionError("not linked yet")
 
 
 def _host_object(described: object) -> Any:

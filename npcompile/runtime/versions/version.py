@@ -209,7 +209,7 @@ class Version:
     def precede(self, following: int) -> int:
         """Puts its entry before the one at an address; its own address."""
         assert isinstance(self.executable, Native)
-        self.executable.state.next = following
+        self.executable.state.precede(following)
         return self.executable.address
 
     @unseen

@@ -121,6 +121,10 @@ class Fusion:
     notes: list[str] = field(default_factory=list)
     swept: int = 0  # kernels of sweeps so far
 
+    def sweeps(self, count: int) -> None:
+        """Counts kernels of a sweep."""
+        self.swept += count
+
     def bind(self, stem: str, size: Size, before: list[Statement]) -> Size:
         """A size that is computed once, as a symbol."""
         if isinstance(size, int):

@@ -72,6 +72,10 @@ class SkewedGroup:
         behind = f", each up to {lag} rows behind the one before" if lag else ""
         return f"{names} sweep over the rows together{behind}"
 
+    def follows(self, numbers: Sequence[Kernel]) -> None:
+        """Adds kernels that are to be run before."""
+        self.numbers += numbers
+
     def accepts(self, pieces: Sequence[SkewedMember], end: int) -> bool:
         """Adds members if they can follow the others from row to row."""
         count = len(self.members)

@@ -55,7 +55,7 @@ def sweeps(out: Fusion, body: Sequence[Statement]) -> list[Statement]:
         else:
             found += swept[0]
             at += swept[1]
-            out.swept += swept[1]
+            out.sweeps(swept[1])
     return found
 
 
@@ -97,8 +97,7 @@ def _thrifty(out: Fusion, group: SkewedGroup) -> SkewedGroup:
     found = _grow(out, _share(out, group), {})
     if len(found.members) < len(group.members):
         return group
-    found.numbers, found.end = group.numbers, group.end
-    return found
+    return replace(found, numbers=group.numbers, end=group.end)
 
 
 def _grow(out: Fusion, run: Sequence[Kernel], known: Known, divide: bool = True) -> SkewedGroup:
@@ -119,7 +118,7 @@ def _grow(out: Fusion, run: Sequence[Kernel], known: Known, divide: bool = True)
         whole = len(pieces) == 1 or divide
         if not (pieces and whole and ahead.accepts(pieces, end)):
             break
-        group.numbers += (*waiting, *ahead.taken())
+        group.follows((*waiting, *ahead.taken()))
         waiting.clear()
     return group
 

@@ -36,6 +36,14 @@ class Memory:
         self.buffer: Buffer | None = None
         self.like: Memory | None = None  # not smaller, and it may take the place of this
 
+    def becomes(self, kind: Literal["result", "owned"]) -> None:
+        """From now on it is of another kind."""
+        self.kind = kind
+
+    def may_be(self, other: Memory) -> None:
+        """From now on it may be in the place of another memory, which is not smaller."""
+        self.like = other
+
     @property
     def model(self) -> Memory:
         """The memory that this one is as large as."""

@@ -46,7 +46,7 @@ def call(s: Scheduler, node: Node) -> None:
     inputs, outputs = _operands(s, node)
     host, type_ = cast(HostCall, node.attrs), node.type
     if not host.out and isinstance(type_, Array) and type_.strides == c_strides(type_.shape):
-        outputs[0].kind = "owned"
+        outputs[0].becomes("owned")
     s.steps.append(Host(host, inputs, outputs, node.line))
 
 
@@ -119,7 +119,7 @@ def _operand(s: Scheduler, arg: Node) -> tuple[BufferView, np.dtype, str]:
         return s.place[arg], OBJECT, "np"
     place = s.materialise(arg)
     if place.memory.kind == "temp":
-        place.memory.kind = "owned"
+        place.memory.becomes("owned")
     return place, arg.dtype, "np"
 
 

@@ -37,9 +37,9 @@ def choose(s: Scheduler, node: Node) -> None:
     demand, before, written = s.demand, s.written, s.written
     for k, steps in enumerate((step.then, step.other)):
         region = node.regions[k]
-        s.demand, s.written = demand.without(node.regions[1 - k]), before
+        s.foresee(demand.without(node.regions[1 - k]), before)
         with s.aside(steps):
-            s.iteration = len(s.memories)  # what was made before is needed after the other arm too
+            s.begin_iteration()  # what was made before is needed after the other arm too
             for root, home in outside.items():
                 if s.place[root] != home:  # its old contents are somewhere else for later uses
                     s.demand.confine(root, region)
@@ -54,8 +54,8 @@ def choose(s: Scheduler, node: Node) -> None:
             for result, home in zip(region.results, homes):
                 assign(s, result, home, node)
         written |= s.written
-    s.demand, s.written = demand, written
-    s.flagged |= _raised(node, homes)
+    s.foresee(demand, written)
+    s.flagged.update(_raised(node, homes))
     s.steps.append(step)
     _leave(s, node, homes)
 
@@ -90,9 +90,11 @@ def repeat(s: Scheduler, node: Node) -> None:
     if isinstance(node.attrs, Loop):
         loop = node.attrs
         step = Counted(loop.symbol, (loop.start, loop.stop, loop.step), memories, node.line)
-    s.written |= any(n in s.demand.own_writes for r in _regions(node) for n in r.nodes)
+    writes = any(n in s.demand.own_writes for r in _regions(node) for n in r.nodes)
+    s.foresee(s.demand, s.written or writes)
     with s.aside(step.steps):
-        s.now, s.iteration = s.demand.start[node], len(s.memories)
+        s.go_to(s.demand.start[node])
+        s.begin_iteration()
         _anew(s, node)
         if isinstance(step, Counted):
             s.since[step.symbol] = len(s.memories)
@@ -104,7 +106,7 @@ def repeat(s: Scheduler, node: Node) -> None:
             s.live[param] = None
         begun = [param for _, param, _ in carried(node) if param in s.binds]
         if region.edge is not None:
-            step.edge = edge(s, region.edge, node.line, begun)
+            step.leaves_at(edge(s, region.edge, node.line, begun))
         for param in begun:
             s.bind(param)
         with in_turn(s.facts, *step.bounds) if isinstance(step, Counted) else nullcontext():
@@ -113,7 +115,7 @@ def repeat(s: Scheduler, node: Node) -> None:
             again = _iteration(s, node, homes)
         step.made.extend(s.memories[s.iteration :])
     if isinstance(step, Repeated):
-        step.again = again
+        step.repeats(again)
     s.steps.append(step)
     _leave(s, node, homes)
 
@@ -244,7 +246,7 @@ def _home(s: Scheduler, node: Node) -> BufferView:
 
 def _leave(s: Scheduler, node: Node, homes: list[BufferView]) -> None:
     """What is known after the regions."""
-    s.now = s.demand.position[node]
+    s.go_to(s.demand.position[node])
     for user in s.demand.consumers[node]:
         assert isinstance(user.attrs, Get)
         s.place[user] = homes[user.attrs.index]
@@ -253,7 +255,7 @@ def _leave(s: Scheduler, node: Node, homes: list[BufferView]) -> None:
 def _finish(s: Scheduler, region: Region) -> None:
     """Computes, before the results of a region, the nodes of which only the floating-point flags
     are needed."""
-    s.now = s.demand.end[region] - 1
+    s.go_to(s.demand.end[region] - 1)
     s.flagged.update([s.materialise(node).memory for node in s.demand.idle[region]])
 
 

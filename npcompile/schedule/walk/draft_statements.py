@@ -116,6 +116,10 @@ class Counted:
     made: list[Memory] = field(default_factory=list)
     edge: Leave | None = None
 
+    def leaves_at(self, edge: Leave) -> None:
+        """Says where the loop may be left between two iterations."""
+        self.edge = edge
+
 
 @record(eq=False, frozen=False)
 class Repeated:
@@ -127,3 +131,11 @@ class Repeated:
     again: Memory | None = None
     edge: Leave | None = None
     made: list[Memory] = field(default_factory=list)
+
+    def leaves_at(self, edge: Leave) -> None:
+        """Says where the loop may be left between two iterations."""
+        self.edge = edge
+
+    def repeats(self, again: Memory | None) -> None:
+        """Says whether there is another iteration."""
+        self.again = again

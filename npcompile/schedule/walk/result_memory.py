@@ -75,7 +75,7 @@ class Results:
             and found.memory not in self.cells.values()
         ):
             if found.memory.kind == "temp":
-                found.memory.kind = "result"
+                found.memory.becomes("result")
             return found.memory
         memory = s.fresh(node, "result")
         place = s.store(node, memory) if node.op != "empty" else memory.whole(s.facts)

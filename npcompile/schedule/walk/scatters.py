@@ -44,7 +44,7 @@ def scatter(s: Scheduler, node: Node) -> None:
     nest.puts.append(Put(access, value))
     nest.lines.add(node.line)
     s.place[node] = whole
-    s.written |= whole.memory.kind == "param"
+    s.writes(whole.memory)
 
 
 def pack(s: Scheduler, node: Node) -> None:

@@ -107,6 +107,23 @@ class Scheduler:
             if node in self.binds and node.op != "param":
                 self.bind(node)
 
+    def go_to(self, position: int) -> None:
+        """Goes to a position of the graph."""
+        self.now = position
+
+    def begin_iteration(self) -> None:
+        """Begins an iteration of a loop, or an arm, which keeps what was made before it."""
+        self.iteration = len(self.memories)
+
+    def foresee(self, demand: Demand, written: bool) -> None:
+        """Goes on with what is still asked for, and whether memory that the caller sees has been
+        changed."""
+        self.demand, self.written = demand, written
+
+    def writes(self, memory: Memory) -> None:
+        """Notes that a memory is changed."""
+        self.written |= memory.kind == "param"
+
     @contextmanager
     def aside(self, steps: list[Step]) -> Iterator[None]:
         """Schedules into other steps; what they compute is unknown afterwards."""

@@ -37,7 +37,7 @@ def write(s: Scheduler, node: Node) -> None:
     if stays:
         s.place[value] = target
     s.place[node] = whole
-    s.written |= whole.memory.kind == "param"
+    s.writes(whole.memory)
 
 
 def _overwrite(s: Scheduler, node: Node) -> None:
@@ -133,7 +133,7 @@ def _fits(s: Scheduler, mine: Memory, other: Memory) -> bool:
     if mine is not other:
         if not _sized(s, mine, other):
             return False
-        mine.like = other
+        mine.may_be(other)
     return True
 
 

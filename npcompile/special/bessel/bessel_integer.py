@@ -255,8 +255,7 @@ def _modified(name: str, near: Program, rows: Rows, scaled: bool) -> Program:
         value = where(x == 0.0, INFINITY, where(x < 0.0, NAN, value))
         return where(x == x, value, x)
 
-    small.__name__ = f"{name}_near"
-    called = subprogram(small)
+    called = subprogram(small, name=f"{name}_near")
 
     def program(x: Expr) -> Expr:
         below = ~(x > 1.0)

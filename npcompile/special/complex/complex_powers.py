@@ -133,8 +133,8 @@ def _whole_parts(char: str) -> tuple[Callable[..., Expr], Callable[..., Expr]]:
     def im(x: Expr, y: Expr, p: Expr) -> Expr:
         return products(x, y, p).im
 
-    re.__name__, im.__name__ = f"whole_power_real_{char}", f"whole_power_imaginary_{char}"
-    return subprogram(re), subprogram(im)
+    return (subprogram(re, name=f"whole_power_real_{char}"),
+            subprogram(im, name=f"whole_power_imaginary_{char}"))
 
 
 _WHOLE_PARTS = {char: _whole_parts(char) for char in "df"}

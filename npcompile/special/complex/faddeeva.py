@@ -261,8 +261,8 @@ def _of_complex(name: str, function: Function) -> Program:
     def im(x: Expr, y: Expr) -> Expr:
         return function(x, y).im
 
-    re.__name__, im.__name__ = f"{name}_real", f"{name}_imaginary"
-    parts = [in_double(subprogram(part)) for part in (re, im)]
+    parts = [in_double(subprogram(re, name=f"{name}_real")),
+             in_double(subprogram(im, name=f"{name}_imaginary"))]
 
     def program(z: Expr) -> Expr:
         x, y = real(z), imag(z)

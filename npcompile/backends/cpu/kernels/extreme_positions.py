@@ -45,8 +45,8 @@ class Scan:
                 values = [self._better(a, b) for a, b in zip(values[::2], values[1::2])]
             better = scalar.compare(f, self._how(), values[0], best)
             number = loop.index if word == "i64" else f.convert("trunc", loop.index, word)
-            loop.next = [f.select(better, values[0], best),
-                         f.select(better, f.splat(number, lanes), where), unordered]
+            loop.goes_on([f.select(better, values[0], best),
+                         f.select(better, f.splat(number, lanes), where), unordered])
         best, where, unordered = loop.results
         (found,) = accumulators.merge_lanes(f, [best], lambda a, b: [self._better(a[0], b[0])])
         here = f.op(f"fcmp oeq {best.type} {best.text}, {f.splat(found, lanes).text}", "i1", lanes)

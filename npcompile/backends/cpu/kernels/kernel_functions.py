@@ -92,12 +92,11 @@ def trips(f: LLVMFunction, start: Value, stop: Value, step: Value) -> Value:
 def inline(f: LLVMFunction, slots: Slots, kernel: Kernel, target: Target) -> None:
     """A kernel without axes, in the middle of a function that LLVM passes rearrange: operations
     stay where they are, for their floating-point flags."""
-    f.strict = True
-    scope = LoopScope.outermost(NestPlan(kernel, target, ()), f, slots)
-    scope.stores()
-    if any(store.packed for store in kernel.stores):
-        scope.pack(i64(0))
-    f.strict = False
+    with f.in_order():
+        scope = LoopScope.outermost(NestPlan(kernel, target, ()), f, slots)
+        scope.stores()
+        if any(store.packed for store in kernel.stores):
+            scope.pack(i64(0))
 
 
 #: elements times :func:`weight` from which on threads are worth waking (some 10 us of work)
@@ -336,12 +335,12 @@ def _packing_nest(scope: LoopScope, begin: Value, end: Value) -> None:
         with f.loop(first, whole, lanes, [f.load(count, "i64")]) as loop:
             inside = outer.enter(loop.index, lanes)
             inside.stores()
-            loop.next = [inside.pack(loop.carried[0], many)]
+            loop.goes_on([inside.pack(loop.carried[0], many)])
         with f.loop(whole, last, masked, loop.results) as rest:
             valid = f.binary("sub", last, rest.index) if masked > 1 else None
             inside = outer.enter(rest.index, masked, valid)
             inside.stores()
-            rest.next = [inside.pack(rest.carried[0], many)]
+            rest.goes_on([inside.pack(rest.carried[0], many)])
         f.store(rest.results[0], count)
 
     iterations(scope, begin, end)
@@ -407,7 +406,7 @@ def row(scope: LoopScope, begin: Value, end: Value, each: Callable[[LoopScope], 
         with f.loop(begin, end, carried=starts) as loop:
             distances = dict(zip(steps, loop.carried, strict=True))
             each(scope.enter(loop.index, distances=distances))
-            loop.next = [f.binary("add", d, p) for d, p in zip(loop.carried, paces, strict=True)]
+            loop.goes_on([f.binary("add", d, p) for d, p in zip(loop.carried, paces, strict=True)])
         return
     edge = _edge(scope.plan)
     if tails.pads(scope.plan):
@@ -599,8 +598,8 @@ def _row_of_several(scope: LoopScope, edge: tuple[Buffer, Index], begin: Value, 
                 scope.enter(single.index).stores()
         with f.loop(until, stop, lanes, first=i64(lanes)) as loop:
             _past_the_cache(scope, loop.index)
-        running.next = [loop.end, end]
-        running.again = f.icmp("slt", loop.end, end)
+        running.goes_on([loop.end, end])
+        running.repeats(f.icmp("slt", loop.end, end))
 
 
 def _past(scope: LoopScope, edge: tuple[Buffer, Index], begin: Value,

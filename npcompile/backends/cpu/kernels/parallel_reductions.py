@@ -103,10 +103,10 @@ def _nodes(module: LLVMModule, name: str, plan: NestPlan, words: dict[Word, int]
             bit = f.binary("lshr", node.index, f.binary("sub", f.binary("sub", levels, i64(1)),
                                                         level.index))
             right = f.icmp("ne", f.binary("and", bit, i64(1)), i64(0))
-            level.next = [
+            level.goes_on([
                 f.binary("add", first, f.select(right, half, i64(0))),
                 f.select(right, f.binary("sub", length, half), half),
-            ]
+            ])
         first, length = level.results
         starts = [
             list(kind.zero()) if isinstance(kind, PairwiseTree)

@@ -150,7 +150,7 @@ def _loops(scopes: list[LoopScope], states: list[State], counter: Value, innermo
     with f.loop(i64(0), extent, carried=flatten(states)) as loop:
         inside = [scope.enter(loop.index) for scope in scopes]
         at = _counter(first, counter, loop.index)
-        loop.next = flatten(_loops(inside, shaped(loop.carried, states), at, innermost, stop))
+        loop.goes_on(flatten(_loops(inside, shaped(loop.carried, states), at, innermost, stop)))
     return shaped(loop.results, states)
 
 

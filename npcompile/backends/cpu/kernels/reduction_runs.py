@@ -100,7 +100,7 @@ class RunReduction:
         with f.loop(i64(0), length, chunk, flatten(states)) as loop:
             end = f.intrinsic("smin", f.binary("add", loop.index, chunk), length)
             now = shaped(loop.carried, states)
-            loop.next = flatten(self.span(scope, now, loop.index, end, base))
+            loop.goes_on(flatten(self.span(scope, now, loop.index, end, base)))
         return shaped(loop.results, states)
 
     def span(self, scope: LoopScope, states: list[State], begin: Value, end: Value,
@@ -134,14 +134,14 @@ class RunReduction:
                 inside = scope.enter(f.binary("add", loop.index, i64(k * lanes)), lanes)
                 inside.ask_ahead(ahead)
                 taken += self.take(inside, copy, base)
-            loop.next = flatten(taken)
+            loop.goes_on(flatten(taken))
         states, *copies = groups(shaped(loop.results, flat), len(states))
         for copy in copies:
             states = [k.merge(a, b) for k, a, b in zip(self.across, states, copy, strict=True)]
         with f.loop(whole, end, lanes if masked else 1, flatten(states)) as rest:
             valid = f.binary("sub", end, rest.index) if masked else None
             inside = scope.enter(rest.index, lanes if masked else 1, valid)
-            rest.next = flatten(self.take(inside, shaped(rest.carried, states), base))
+            rest.goes_on(flatten(self.take(inside, shaped(rest.carried, states), base)))
         return shaped(rest.results, states)
 
     def independent(self, plan: NestPlan) -> int:
@@ -238,10 +238,10 @@ class Search:
             (found,) = accumulators.merge_lanes(f, state, kind.extreme.merge)
             better = kind.beats(found, best)
             best = f.select(better, found, best)
-            loop.next = [stop, best, f.select(better, index, block)]
-            loop.again = f.icmp("slt", stop, self.end)
+            loop.goes_on([stop, best, f.select(better, index, block)])
+            loop.repeats(f.icmp("slt", stop, self.end))
             if early:
-                loop.again = f.binary("and", loop.again, f.negate(kind.is_last(best)))
+                loop.repeats(f.binary("and", loop.again, f.negate(kind.is_last(best))))
         return loop.next[1], loop.next[2]
 
     def _first(self, best: Value, block: Value) -> Value:
@@ -274,8 +274,8 @@ class Search:
             if inside.lanes.mask is not None:
                 hits = f.binary("and", hits, inside.lanes.mask)
             bits = f.op(f"bitcast {hits.typed} to i{lanes}", f"i{lanes}")
-            loop.next = [f.binary("add", index, i64(lanes))]
-            loop.again = f.icmp("eq", bits, literal(bits.elem, 0))
+            loop.goes_on([f.binary("add", index, i64(lanes))])
+            loop.repeats(f.icmp("eq", bits, literal(bits.elem, 0)))
         if lanes == 1:
             return index
         first = f.call(f"llvm.cttz.{bits.elem}", (bits.elem, 1), bits, "i1 true")
@@ -398,10 +398,10 @@ class Forest:
         sums = [list(tree.zero(lanes)) for _ in starts for tree in trees]
         with f.loop(i64(0), lengths[0], lanes, flatten(sums)) as loop:
             now = groups(shaped(loop.carried, sums), len(trees))
-            loop.next = flatten([
+            loop.goes_on(flatten([
                 state for start, states in zip(starts, now, strict=True)
                 for state in self._add_vector(f.binary("add", start, loop.index), states)
-            ])
+            ]))
         leaves = groups(shaped(loop.results, sums), len(trees))
         for k in (1, 2):
             at = f.binary("add", starts[k], lengths[0])
@@ -410,7 +410,7 @@ class Forest:
         at = f.binary("add", starts[3], lengths[0])
         whole = f.binary("add", starts[3], f.binary("and", lengths[3], i64(-lanes)))
         with f.loop(at, whole, lanes, flatten(leaves[3])) as rest:
-            rest.next = flatten(self._add_vector(rest.index, shaped(rest.carried, leaves[3])))
+            rest.goes_on(flatten(self._add_vector(rest.index, shaped(rest.carried, leaves[3]))))
         leaves[3] = shaped(rest.results, leaves[3])
         sums = [
             list(tree.fold_leaves([tuple(leaf[k]) for leaf in leaves]))
@@ -442,10 +442,10 @@ class Forest:
             inside = self.scope.enter(rest.index, lanes, f.binary("sub", end, rest.index))
             now, mask = shaped(rest.carried, totals), inside.lanes.mask
             assert mask is not None
-            rest.next = flatten([
+            rest.goes_on(flatten([
                 list(tree.add_rest(tuple(s), inside.operand(tree.reduce.value, lanes), mask))
                 for tree, s in zip(self.run.trees, now, strict=True)
-            ])
+            ]))
         return shaped(rest.results, totals)
 
     # ------------------------------------------------------------------ one leaf
@@ -466,7 +466,7 @@ class Forest:
                 list(tree.add(tuple(s), tree.widen(inside.operand(tree.reduce.value, lanes))))
                 for tree, s in zip(trees, now)
             ]
-            loop.next = flatten([*added, *self.run.take(inside, now[len(trees):], self.base)])
+            loop.goes_on(flatten([*added, *self.run.take(inside, now[len(trees):], self.base)]))
         ends = shaped(loop.results, both)
         totals = [list(tree.fold_lanes(tuple(s))) for tree, s in zip(trees, ends)]
         both = [*totals, *ends[len(trees):]]
@@ -478,7 +478,7 @@ class Forest:
                 list(tree.add_rest(tuple(s), inside.operand(tree.reduce.value, lanes), mask))
                 for tree, s in zip(trees, now)
             ]
-            rest.next = flatten([*added, *self.run.take(inside, now[len(trees):], self.base)])
+            rest.goes_on(flatten([*added, *self.run.take(inside, now[len(trees):], self.base)]))
         ends = shaped(rest.results, both)
         for tree, total in zip(trees, ends):
             self._store_part(tree, tuple(total))

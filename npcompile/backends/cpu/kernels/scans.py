@@ -120,7 +120,7 @@ def _run(scopes: list[LoopScope], fold: Fold) -> None:
                 state = fold.step(state, FoldInput(_value(inside, fold), loop.index))
                 write(inside, fold.reduce, fold.finish(state), inside.lanes)
                 following.append(state)
-            loop.next = flatten(following)
+            loop.goes_on(flatten(following))
 
 
 def _run_vectors(scope: LoopScope, fold: Fold) -> None:
@@ -139,12 +139,12 @@ def _run_vectors(scope: LoopScope, fold: Fold) -> None:
             made = fold.combine(tuple(loop.carried), made)
             write(inside, reduce, fold.finish(list(made)), inside.lanes)
             last = [lanes - 1] * lanes
-            loop.next = [f.shuffle(part, poison(part.elem, lanes), last) for part in made]
+            loop.goes_on([f.shuffle(part, poison(part.elem, lanes), last) for part in made])
         with f.loop(whole, length, carried=[f.extract(p, 0) for p in loop.results]) as rest:
             inside = scope.enter(rest.index)
             state = fold.step(rest.carried, FoldInput(_value(inside, fold), rest.index))
             write(inside, reduce, fold.finish(state), inside.lanes)
-            rest.next = state
+            rest.goes_on(state)
 
 
 def _scanned(fold: Fold, parts: Parts) -> Parts:

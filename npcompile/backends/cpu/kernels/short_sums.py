@@ -78,19 +78,19 @@ class _Sides(Forest):
             inside = [row.enter(loop.index, lanes) for row in self.rows]
             for row in inside:
                 row.ask_ahead(FAR_AHEAD)
-            loop.next = flatten([
+            loop.goes_on(flatten([
                 state for row, states in zip(inside, now, strict=True)
                 for state in _added(trees, row, states)
-            ])
+            ]))
         leaves = groups(shaped(loop.results, sums), len(trees))
         totals = [list(tree.fold_leaves([tuple(leaf[k]) for leaf in leaves]))
                   for k, tree in enumerate(trees)]
         with f.loop(whole, end, carried=flatten(totals)) as rest:
             inside = [row.enter(rest.index) for row in self.rows]
-            rest.next = flatten([
+            rest.goes_on(flatten([
                 [f.binary("fadd", total, _column(tree, inside))]
                 for tree, (total,) in zip(trees, shaped(rest.carried, totals), strict=True)
-            ])
+            ]))
         for tree, total in zip(trees, shaped(rest.results, totals), strict=True):
             self._store_part(tree, tuple(total))
         return states

@@ -91,5 +91,6 @@ class VectorArm:
             again, *following = (self.value(r) for r in body.results)
             kept = [f.select(active, new, old) for new, old in zip(following, carried)]
             more = f.binary("and", active, again)
-            running.next, running.again = [more, *kept], any_lane(f, more)
+            running.goes_on([more, *kept])
+            running.repeats(any_lane(f, more))
         self.active, self.several[node] = before, kept

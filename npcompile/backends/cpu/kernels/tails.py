@@ -59,14 +59,15 @@ def row(scope: LoopScope, begin: Value, end: Value, first: Value, stop: Value) -
             vector.ask_ahead(AHEAD)
             vector.stores()
         at = loop.end
-        left, running.again = f.binary("sub", end, at), f.icmp("slt", at, end)
+        left = f.binary("sub", end, at)
+        running.repeats(f.icmp("slt", at, end))
         with f.when(running.again):
             masks = _masks(scope, rooms.values(), left)
             for address in loaded:
                 rooms[address].fill(scope, at, masks)
         back = f.binary("sub", i64(0), at)  # so that the same index finds the rooms
         moved = [f.offset(room.place, room.unit, back) for room in rooms.values()]
-        running.next = [at, f.binary("add", at, i64(1)), i64(lanes), left, *moved]
+        running.goes_on([at, f.binary("add", at, i64(1)), i64(lanes), left, *moved])
     start, _, _, left, *_ = running.carried
     with f.when(f.icmp("slt", i64(0), left)):
         masks = _masks(scope, rooms.values(), left)

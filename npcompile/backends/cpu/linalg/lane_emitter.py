@@ -122,8 +122,8 @@ class LaneEmitter(LaneBuilder):
             self._keep()
             kept = [f.select(active, x.value, value) for x, value in zip(found, values)]
             active, count = f.binary("and", active, again.value), f.binary("add", count, i64(1))
-            running.next = [*kept, active, count]
-            running.again = f.binary("and", self.any(active), f.icmp("slt", count, i64(most)))
+            running.goes_on([*kept, active, count])
+            running.repeats(f.binary("and", self.any(active), f.icmp("slt", count, i64(most))))
         self.fail(LaneMask(self, active))
         return [LaneNumber(self, value) for value in kept]
 

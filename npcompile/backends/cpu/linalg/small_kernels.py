@@ -77,7 +77,7 @@ def text(kernel: SmallKernel, count: int) -> str:
     arrays = list(zip(places[::2], places[1::2]))
     with f.loop(i64(0), blocks, 1, [literal("i1", False, count)]) as running:
         failed = _block(f, kernel, count, f.binary("mul", running.index, i64(count)), arrays)
-        running.next = [f.binary("or", running.carried[0], failed)]
+        running.goes_on([f.binary("or", running.carried[0], failed)])
     bad = LaneEmitter(f, count).any(running.results[0])
     f.do(f"ret i64 {f.convert('zext', f.negate(bad), 'i64').text}")
     return module.text()

@@ -205,7 +205,7 @@ class LLVMModule:
 
 
 class LLVMLoop:
-    """A running loop: ``index``, the ``carried`` values of this iteration, and ``next`` to be set.
+    """A running loop: ``index``, the ``carried`` values of this iteration, and ``next``.
     After it ``end`` is the first index that it did not reach."""
 
     def __init__(self, index: Value, carried: list[Value]) -> None:
@@ -215,15 +215,27 @@ class LLVMLoop:
         self.results: list[Value] = []  # after the loop: the last iteration's
         self.end = index
 
+    def goes_on(self, following: Sequence[Value]) -> None:
+        """Gives the next iteration its carried values."""
+        self.next = list(following)
+
 
 class Cycle:
-    """A running do-while: the ``carried`` values of this iteration, ``next`` and ``again`` to be
-    set."""
+    """A running do-while: the ``carried`` values of this iteration, ``next``, and whether there is
+    ``again`` one."""
 
     def __init__(self, carried: list[Value]) -> None:
         self.carried = carried
         self.next = list(carried)
         self.again = literal("i1", False)
+
+    def goes_on(self, following: Sequence[Value]) -> None:
+        """Gives the next iteration its carried values."""
+        self.next = list(following)
+
+    def repeats(self, again: Value) -> None:
+        """Says whether there is another iteration."""
+        self.again = again
 
 
 class LLVMFunction:
@@ -254,6 +266,19 @@ class LLVMFunction:
         self.block = "entry"
         self.strict = False  # whether floating-point operations stay where they are written
         module.functions.append(self)
+
+    def hurry(self, hasty: bool) -> None:
+        """Is to be compiled in haste, or not."""
+        self.hasty = hasty
+
+    @contextmanager
+    def in_order(self) -> Iterator[None]:
+        """Floating-point operations that are written inside stay where they are."""
+        self.strict = True
+        try:
+            yield
+        finally:
+            self.strict = False
 
     def text(self) -> str:
         words = [f"  %words = alloca [{self._words} x i64], align 64"] if self._words else []

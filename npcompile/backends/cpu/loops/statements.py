@@ -225,7 +225,7 @@ class Statements(ABC):
             slots.rows = loop.symbol, rows
             with self.counting(cost is not None and loop.edge is not None):
                 self.block(loop.body)
-            running.next = slots.get(changed)
+            running.goes_on(slots.get(changed))
         slots.set(changed, running.results)
         self.depth -= 1
 
@@ -244,7 +244,7 @@ class Statements(ABC):
                 begin = f.binary("and", begin, i64((1 << 62) - 1))  # as LLVM knows of the first
             end = f.intrinsic("smin", last, f.binary("add", begin, piece))
             iterations(begin, end)
-            running.again = f.icmp("slt", end, last)
+            running.repeats(f.icmp("slt", end, last))
             after, on = f.name_for("piece"), f.name_for("on")
             f.branch(running.again, after, on)
             f.label(after)
@@ -253,7 +253,7 @@ class Statements(ABC):
                 self.edge(loop.edge, i64(signal_polls.MANY))
             f.jump(on)
             f.label(on)
-            running.next = [end, *slots.get(changed)]
+            running.goes_on([end, *slots.get(changed)])
         slots.set(changed, running.next[1:])
 
     def rows(self, loop: For) -> dict[tuple[Buffer, Size], Value]:
@@ -279,8 +279,8 @@ class Statements(ABC):
             slots.set(changed, running.carried)
             with self.counting(loop.edge is not None):
                 self.block(loop.body)
-            running.again = self.again(loop)
-            running.next = slots.get(changed)
+            running.repeats(self.again(loop))
+            running.goes_on(slots.get(changed))
             if loop.edge is not None:
                 more, done = f.name_for("more"), f.name_for("done")
                 f.branch(running.again, more, done)

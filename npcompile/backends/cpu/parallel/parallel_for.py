@@ -112,7 +112,7 @@ class _ParallelFor(Statements):
             self.slots.set_symbol(loop.symbol, index)
             self.slots.set(held, iteration.carried)
             self.block(loop.body)
-            iteration.next = self.slots.get(held)
+            iteration.goes_on(self.slots.get(held))
         self.slots.set(held, iteration.results)
         self.fold()
         self.fence()
