@@ -15,7 +15,7 @@ import numpy as np
 from npcompile.core.sizes import largest, smallest
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_BOOL, PY_FLOAT, PY_INT, Scalar
-from npcompile.ops import python
+from npcompile.ops import python, python_numbers
 from npcompile.ops.casting import number, to_int
 from npcompile.ops.elementwise import as_node, composed, py_scalar, run
 from npcompile.ops.integers import check_sign
@@ -44,7 +44,8 @@ def abs_(ctx: Context, x: Operand, /) -> Operand:
     if node.dtype.kind == "f":
         return ctx.builder.map("abs", (node,), node.dtype, origin="py")
     node = py_scalar(ctx, node, PY_INT)
-    python.check(ctx, "ne", node, ctx.builder.const(python.MIN), "a Python int wider than 64 bits")
+    least = ctx.builder.const(python_numbers.MIN)
+    python_numbers.check(ctx, "ne", node, least, python_numbers.WIDE)
     return ctx.builder.map("abs", (node,), node.dtype, origin="py")
 
 
@@ -193,7 +194,7 @@ def _math_node(ctx: Context, name: str, *args: Node) -> Node:
 
 def _finite_or(ctx: Context, made: Node, *args: Node) -> None:
     """An infinite result of finite arguments is an OverflowError."""
-    python.check_finite(ctx, made, *args)
+    python_numbers.check_finite(ctx, made, *args)
 
 
 def _unary(name: str, record: str, guard: Guard | None, overflows: bool) -> None:
@@ -290,7 +291,7 @@ def fmod(ctx: Context, x: Operand, y: Operand, /) -> Operand:
     b = ctx.builder
     a, c = real(ctx, x, "fmod"), real(ctx, y, "fmod")
     _NO_INFINITY(ctx, a)
-    python.check(ctx, "ne", c, b.const(0.0), "a math domain error")
+    python_numbers.check(ctx, "ne", c, b.const(0.0), "a math domain error")
     return _math_node(ctx, "fmod", a, c)
 
 

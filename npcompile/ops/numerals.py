@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, FLOAT, INT, PY_BOOL, PY_INT, Scalar
-from npcompile.ops import python
+from npcompile.ops import python_numbers
 from npcompile.ops.arguments import static
 from npcompile.ops.casting import number
 from npcompile.ops.elementwise import composed, py_scalar
@@ -16,8 +16,8 @@ DIGITS = 22  #: powers of ten up to here are floats
 def _magnitude(ctx: Context, x: Operand, what: str) -> Node:
     """``abs(x)`` of a Python int."""
     node = py_scalar(ctx, number(ctx, x, what), PY_INT)
-    low = ctx.builder.const(python.MIN)
-    python.check(ctx, "ne", node, low, "a Python int wider than 64 bits")
+    low = ctx.builder.const(python_numbers.MIN)
+    python_numbers.check(ctx, "ne", node, low, "a Python int wider than 64 bits")
     return ctx.builder.map("abs", (node,), INT, origin="py")
 
 

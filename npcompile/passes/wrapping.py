@@ -16,7 +16,7 @@ import numpy as np
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import Check, Const, Graph, Node, Region, held, integer, result_nodes, walk
 from npcompile.graph.types import PY_INT, Scalar
-from npcompile.ops.python import WIDE
+from npcompile.ops.python_numbers import WIDE
 from npcompile.passes.rewrite import rewrite
 
 #: operations whose low 64 bits follow from those of their operands

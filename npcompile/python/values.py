@@ -30,7 +30,6 @@ import numpy as np
 from npcompile.core.errors import Refused, refuse
 from npcompile.core.paths import defer
 from npcompile.core.records import field, record, replace
-from npcompile.core.tuples import reads_as_tuple
 from npcompile.frontend.bytecode import NEXT, Code, Instruction
 from npcompile.graph import texts
 from npcompile.graph.ir import Node
@@ -42,9 +41,11 @@ from npcompile.python.composite import Composite
 from npcompile.python.iterator import Iterator
 
 if TYPE_CHECKING:
+    from npcompile.core import tuples
     from npcompile.python.polyfills import containers
     from npcompile.tensors import tensor_memory
 else:
+    defer(globals(), "npcompile.core", "tuples")
     defer(globals(), "npcompile.tensors", "tensor_memory")
     defer(globals(), "npcompile.python.polyfills", "containers")
 
@@ -496,7 +497,7 @@ def assembled(kind: Any, items: Iterable[Any]) -> Any:
     """A tuple, one of a class of its own, or another sequence of these items."""
     if not issubclass(kind, tuple):
         return kind(*items)
-    return tuple.__new__(kind, items) if reads_as_tuple(kind) else kind(items)
+    return tuple.__new__(kind, items) if tuples.reads_as_tuple(kind) else kind(items)
 
 
 def python_class(value: Value) -> type:

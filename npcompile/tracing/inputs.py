@@ -19,7 +19,6 @@ from npcompile.core.errors import refuse
 from npcompile.core.paths import defer
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, Symbol, lone_symbol, symbol
-from npcompile.core.tuples import reads_as_tuple
 from npcompile.graph.builder import Builder
 from npcompile.graph.ir import (
     Geometry,
@@ -67,12 +66,14 @@ from npcompile.ops.operands import ArrayRef, Inherited, Storage, Tensor
 from npcompile.python.values import Method, Object, Partial, Sequence, Slice, Static, Value
 
 if TYPE_CHECKING:
+    from npcompile.core import tuples
     from npcompile.guards import kinds
     from npcompile.ops import foreign
     from npcompile.runtime.unsafe import object_memory
     from npcompile.tensors import device, tensor_memory
     from npcompile.tracing.requests import Specialization
 else:
+    defer(globals(), "npcompile.core", "tuples")
     defer(globals(), "npcompile.guards", "kinds")
     defer(globals(), "npcompile.tensors", "device", "tensor_memory")
     defer(globals(), "npcompile.ops", "foreign")
@@ -412,7 +413,7 @@ class Inputs:
 
     def _tuple(self, value: Any, source: Source) -> Value:
         self.guard_class(source, type(value))
-        plain = type(value) is tuple or reads_as_tuple(type(value))
+        plain = type(value) is tuple or tuples.reads_as_tuple(type(value))
         if not plain or len(value) > LONGEST:
             raise refuse(source.text(), "a tuple that is too long or of a class of its own")
         self.guard_length(source, value)

@@ -10,7 +10,6 @@ import numpy as np
 from npcompile.core.errors import Refused
 from npcompile.core.paths import defer
 from npcompile.core.records import replace
-from npcompile.core.tuples import is_named_tuple
 from npcompile.graph import ir
 from npcompile.graph.ir import (
     Geometry,
@@ -47,6 +46,7 @@ from npcompile.python.values import (
 from npcompile.tracing.heap import seen
 
 if TYPE_CHECKING:
+    from npcompile.core import tuples
     from npcompile.python import characters, dictionary, iterator_adapters, iterators
     from npcompile.python.polyfills import containers
     from npcompile.runtime.unsafe import object_memory
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     )
     from npcompile.tracing.services import Tracer
 else:
+    defer(globals(), "npcompile.core", "tuples")
     defer(globals(), "npcompile.tensors", "tensor_memory")
     defer(globals(), "npcompile.python",
           "characters", "dictionary", "iterator_adapters", "iterators")
@@ -122,7 +123,7 @@ class Trees:
             case Sequence(items, kind, whole):
                 if whole is not None:
                     return self._static(whole)
-                if hasattr(kind, "_fields") and not is_named_tuple(kind):
+                if hasattr(kind, "_fields") and not tuples.is_named_tuple(kind):
                     raise self.t.refuse("return", f"of a {kind.__name__}, which only Python makes")
                 return Items(kind, tuple(map(self.result, items)), (), self._number(value))
             case HeapObject() if value.kind in (list, dict) or value.source or is_model(value):

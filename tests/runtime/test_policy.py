@@ -12,7 +12,8 @@ import npcompile
 from npcompile import jit
 from npcompile.runtime.versions.forwarding import BLIND
 from npcompile.runtime.versions.policy import IDLE_LIMIT, LITTLE
-from npcompile.runtime.versions.tiering import COMPARED, DEBT, EXITS, TIMED, WARM, TierProfile
+from npcompile.runtime.versions.tiering import COMPARED, DEBT, TIMED, WARM, TierProfile
+from npcompile.runtime.versions.version import EXITS
 
 X = np.linspace(0.0, 6.0, 50)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from npcompile import jit
-from npcompile.runtime.versions.tiering import EXITS, FASTER, MORE, TIMED, WARM, TierProfile
+from npcompile.runtime.versions.tiering import FASTER, MORE, TIMED, WARM, TierProfile
+from npcompile.runtime.versions.version import EXITS
 
 X = np.arange(4.0)
 

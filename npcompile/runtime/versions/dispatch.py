@@ -36,17 +36,17 @@ from npcompile.runtime.versions.fallbacks import Fallbacks, complain
 from npcompile.runtime.versions.native import Probe
 from npcompile.runtime.versions.policy import LITTLE, Bucket, Policy
 from npcompile.runtime.versions.served import Served
-from npcompile.runtime.versions.tiering import AROUND, BEFORE, COMPARED, FASTER, TierProfile
 from npcompile.runtime.versions.version import Version
 from npcompile.runtime.versions.version_list import Versions
 
 if TYPE_CHECKING:
     from npcompile.guards.sources import Trace
-    from npcompile.runtime.versions import exits
+    from npcompile.runtime.versions import exits, tiering
     from npcompile.runtime.versions.exits import Exits
     from npcompile.runtime.versions.regions import Continuations
+    from npcompile.runtime.versions.tiering import TierProfile
 else:
-    defer(globals(), "npcompile.runtime.versions", "exits")
+    defer(globals(), "npcompile.runtime.versions", "exits", "tiering")
 
 Args = tuple[Any, ...]
 Named = dict[str, Any]
@@ -235,7 +235,7 @@ class Dispatcher:
         ran, begun = thread_time(), perf_counter()
         try:
             if trial.lost:
-                return self.left.again(FASTER, trial.longest, args, kwargs, self._timed)
+                return self.left.again(tiering.FASTER, trial.longest, args, kwargs, self._timed)
             if python:
                 return self.served.plain(*args, **kwargs)
             if not version.direct:  # so that it is timed
@@ -248,11 +248,11 @@ class Dispatcher:
                 busy = taker.busy  # without the rest of a look
             elif not python:
                 alone = version.direct and version.seconds and not version.trace.graph_breaks
-                seconds = version.seconds - AROUND if alone else seconds + BEFORE
+                seconds = version.seconds - tiering.AROUND if alone else seconds + tiering.BEFORE
             graph_breaks, rest = self._broken_off
             trial.note(python, seconds, busy, graph_breaks - broken_off, rest - outside)
             if python and not lost:
-                self.left.note(COMPARED)
+                self.left.note(tiering.COMPARED)
             if trial.won or not self.exact():  # regions may be compiled later
                 version.keep()
                 self.served.changed()

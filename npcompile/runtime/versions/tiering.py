@@ -11,9 +11,6 @@ from __future__ import annotations
 FASTER = "Python is faster for calls that do so little"
 #: why one is that is compared with compiled code
 COMPARED = "their time is compared with compiled code's"
-#: calls that leave compiled code before it is tried whether Python is faster, and at most so many
-#: before it is tried again
-EXITS, MOST_EXITS = 32, 1024
 #: calls before the first that is timed, those that are timed, and how many in a row in one way
 #: (code that has just run is faster)
 WARM, TIMED, RUN = 8, 24, 4

@@ -8,6 +8,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from npcompile.core import effects, logs
+from npcompile.core.paths import defer
 from npcompile.core.records import field, record
 from npcompile.core.reported import reported
 from npcompile.core.sizes import Symbol, evaluate
@@ -17,13 +18,21 @@ from npcompile.runtime.entry import fp_messages, guard_binding, leaf_matching
 from npcompile.runtime.entry.executables import Executable
 from npcompile.runtime.entry.outline import Outline
 from npcompile.runtime.versions.native import Native
-from npcompile.runtime.versions.tiering import EXITS, MOST_EXITS, TierProfile
+
+if TYPE_CHECKING:
+    from npcompile.runtime.versions import tiering
+    from npcompile.runtime.versions.tiering import TierProfile
+else:
+    defer(globals(), "npcompile.runtime.versions", "tiering")
 
 if TYPE_CHECKING:
     from npcompile.runtime.versions.backoff import Backoff
 
 #: after so many versions a function stays in Python for what none of them serves
 VERSION_LIMIT = 64
+#: calls that leave compiled code before it is tried whether Python is faster, and at most so many
+#: before it is tried again
+EXITS, MOST_EXITS = 32, 1024
 #: lengths that nobody knows before a call
 UNKNOWN = 64
 #: calls whose sizes are so many times as large are unlike each other
@@ -97,7 +106,7 @@ class Version:
 
     def try_out(self) -> None:
         """Has the next calls take turns with the plain function."""
-        self.trial = TierProfile(self.heavy)
+        self.trial = tiering.TierProfile(self.heavy)
 
     def ran_again(self, left: int) -> bool:
         """Counts a call that Python runs again from its start; True: each call is watched now."""
