@@ -17,8 +17,8 @@ from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python import range_bounds
 from npcompile.python.values import HeapObject, State, Value
 from npcompile.tracing import carried_sizes
-from npcompile.tracing.heap import exclusive
 from npcompile.tracing.loop_effects import Retry, TypeMismatch, closed_over, same_contents
+from npcompile.tracing.references import exclusive
 
 if TYPE_CHECKING:
     from npcompile.tracing.loop_services import Attempt, Path

@@ -15,9 +15,9 @@ from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.values import Marker, State, Static, TaggedUnion, Value
 from npcompile.tracing import selectors
 from npcompile.tracing.escapes import as_number, carrier, retyped
-from npcompile.tracing.heap import exclusive, reached
 from npcompile.tracing.joins import OPTIONS
 from npcompile.tracing.loop_effects import Retry, TypeMismatch
+from npcompile.tracing.references import exclusive, reached
 from npcompile.tracing.selectors import same
 
 if TYPE_CHECKING:

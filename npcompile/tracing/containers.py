@@ -27,9 +27,9 @@ from npcompile.tracing import (
     iteration,
     vectors,
 )
-from npcompile.tracing.heap import once
 from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.polyfills import consumers
+from npcompile.tracing.references import once
 
 if TYPE_CHECKING:
     from npcompile.tracing.services import Tracer

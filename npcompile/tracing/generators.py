@@ -22,7 +22,7 @@ from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.iterator import Iterator as Position
 from npcompile.python.values import Frame, HeapObject, Static, Value, Vector, python_class
-from npcompile.tracing.heap import reached
+from npcompile.tracing.references import reached
 
 if TYPE_CHECKING:
     from npcompile.python import iterators

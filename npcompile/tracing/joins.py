@@ -40,7 +40,7 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import carried_sizes, trip_counts
 from npcompile.tracing.escapes import Escape, as_number, carrier, retyped, spread
-from npcompile.tracing.heap import exclusive, reached
+from npcompile.tracing.references import exclusive, reached
 from npcompile.tracing.selectors import recoded, same
 
 if TYPE_CHECKING:

@@ -42,7 +42,6 @@ from npcompile.tracing import (
 )
 from npcompile.tracing.carried_unions import Mixed
 from npcompile.tracing.escapes import Escape, as_number, spread
-from npcompile.tracing.heap import movable
 from npcompile.tracing.joins import unread
 from npcompile.tracing.loop_effects import (
     MayBeEmpty,
@@ -53,6 +52,7 @@ from npcompile.tracing.loop_effects import (
     same_contents,
     stored,
 )
+from npcompile.tracing.references import movable
 from npcompile.tracing.selectors import same
 from npcompile.tracing.trip_counts import Iterations
 

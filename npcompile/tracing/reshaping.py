@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.values import Value
-from npcompile.tracing.heap import outside, reached
+from npcompile.tracing.references import outside, reached
 
 if TYPE_CHECKING:
     from npcompile.tracing.services import Tracer

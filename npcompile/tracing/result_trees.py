@@ -43,7 +43,6 @@ from npcompile.python.values import (
     Vector,
     is_model,
 )
-from npcompile.tracing.heap import seen
 
 if TYPE_CHECKING:
     from npcompile.core import tuples
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from npcompile.tracing import (
         item_types,
         object_identity,
+        references,
         selectors,
         vectors,
     )
@@ -66,7 +66,7 @@ else:
     defer(globals(), "npcompile.python.polyfills", "containers")
     defer(globals(), "npcompile.runtime.unsafe", "object_memory")
     defer(
-        globals(), "npcompile.tracing", "item_types", "iteration", "object_identity",
+        globals(), "npcompile.tracing", "item_types", "iteration", "object_identity", "references",
         "selectors", "texts", "trip_counts", "vectors",
     )
 
@@ -429,7 +429,8 @@ class Trees:
         value = value.after(self.t, 0)
         if isinstance(value, iterators.VectorIterator):
             whole = value.over[2]
-            if isinstance(whole, HeapObject) and (whole in self.t.fetched or seen(self.t, whole)):
+            if isinstance(whole, HeapObject) and (
+                    whole in self.t.fetched or references.seen(self.t, whole)):
                 return self._grown(value)
         if value.result is not None:
             return Items(value.result, tuple(map(self._held, value.over)))
@@ -440,7 +441,7 @@ class Trees:
         if isinstance(it, iterators.ExternalListIterator):
             return True
         if isinstance(it, iterators.ListIterator):
-            return seen(self.t, it.target())
+            return references.seen(self.t, it.target())
         return any(map(self._over_seen_list, it.inner()))
 
     def _over_table(self, it: Iterator) -> bool:

@@ -26,19 +26,18 @@ from npcompile.graph.ir import Items, StaticObject, Tree
 from npcompile.guards.sources import Attribute, Item, Source, is_given
 from npcompile.program.stored import MORE, Removed, Stored
 from npcompile.python.values import Fetched, HeapObject, Static, Value
-from npcompile.tracing.heap import everything
 from npcompile.tracing.inputs import compared
 from npcompile.tracing.requests import Name
 
 if TYPE_CHECKING:
     from npcompile.guards import own_attributes
     from npcompile.python import dictionary, iterators
-    from npcompile.tracing import loop_effects, vectors
+    from npcompile.tracing import loop_effects, references, vectors
     from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.guards", "own_attributes")
     defer(globals(), "npcompile.python", "dictionary", "iterators")
-    defer(globals(), "npcompile.tracing", "loop_effects", "vectors")
+    defer(globals(), "npcompile.tracing", "loop_effects", "references", "vectors")
 
 GROWN = 8  #: keys of a dictionary from outside from which on it may get more at each call
 FEW = (
@@ -219,7 +218,7 @@ class SideEffects:
 
     def _unseen(self, target: Static) -> None:
         """Refuses that a list gets items which an iterator over it may give."""
-        held = [value.over[0] for value in everything(self.t)
+        held = [value.over[0] for value in references.everything(self.t)
                 if isinstance(value, iterators.ExternalListIterator)]
         assert target.source is not None
         for other in held:

@@ -56,7 +56,7 @@ from npcompile.tracing import (
     graph_breaks as breaks,
 )
 from npcompile.tracing.graph_breaks import GraphBreaks
-from npcompile.tracing.heap import AliasAnalysis, touched
+from npcompile.tracing.heap import AliasAnalysis
 from npcompile.tracing.inputs import LONGEST, Inputs, pinned
 from npcompile.tracing.list_requests import ListRequests
 from npcompile.tracing.requests import AsHashTable, Place, Requests
@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         external,
         generators,
         iteration,
+        references,
         texts,
         traced_containers,
         vectors,
@@ -84,7 +85,7 @@ else:
     defer(globals(), "npcompile.python", "characters", "functions", "iterators")
     defer(
         globals(), "npcompile.tracing", "attributes", "calls", "external", "generators",
-        "iteration",
+        "iteration", "references",
         "texts", "traced_containers", "vectors",
     )
 
@@ -605,7 +606,7 @@ class FunctionTracer:
         inner = waiting[-1]
         if self.writes != inner.writes:
             raise self.refuse("check", "an array was written before it in the same operation")
-        if hidden and touched(self, self.frames[hidden[0]]):
+        if hidden and references.touched(self, self.frames[hidden[0]]):
             raise self.refuse("check", "a list was changed before it in the same operation")
         return Resume(self.trees.frames(waiting))
 

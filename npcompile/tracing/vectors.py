@@ -49,7 +49,6 @@ from npcompile.python.values import (
 )
 from npcompile.tracing import unboxed_lists
 from npcompile.tracing.escapes import as_number, retyped
-from npcompile.tracing.heap import once, sole, unseen
 from npcompile.tracing.item_types import (
     alike,
     common,
@@ -62,6 +61,7 @@ from npcompile.tracing.item_types import (
     parts,
 )
 from npcompile.tracing.polyfills import consumers
+from npcompile.tracing.references import once, sole, unseen
 from npcompile.tracing.requests import AsVector
 
 if TYPE_CHECKING:

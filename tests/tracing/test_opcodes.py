@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from npcompile.tracing import construction, contexts, handlers, super_attributes
+from npcompile.tracing import (
+    closure_variables,
+    comparisons,
+    construction,
+    contexts,
+    handlers,
+    jumps,
+    subscripts,
+    super_attributes,
+)
 from npcompile.tracing.opcodes import HANDLERS, MODULES, handler_of
 
-ELSEWHERE = (construction, contexts, super_attributes)
+ELSEWHERE = (closure_variables, comparisons, construction, contexts, jumps, subscripts,
+             super_attributes)
 
 
 def test_each_handler_is_found_in_the_module_that_the_table_names() -> None:

@@ -6,6 +6,7 @@ temporaries that are left; result arrays are the caller's, however the body ends
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from npcompile.backends.cpu.kernels import kernel_functions
@@ -16,7 +17,6 @@ from npcompile.backends.cpu.loops import work_estimate
 from npcompile.backends.cpu.loops.python_objects import (
     ARRAY_DATA,
     NULL,
-    HostCalls,
     Objects,
     adopt,
     new_array,
@@ -48,11 +48,11 @@ from npcompile.program.ir import (
 if TYPE_CHECKING:
     from npcompile.backends.cpu import moves
     from npcompile.backends.cpu.linalg.routine_calls import Routines
-    from npcompile.backends.cpu.loops import signal_polls
+    from npcompile.backends.cpu.loops import external_calls, signal_polls
     from npcompile.backends.cpu.parallel import parallel_for
 else:
     defer(globals(), "npcompile.backends.cpu", "moves")
-    defer(globals(), "npcompile.backends.cpu.loops", "signal_polls")
+    defer(globals(), "npcompile.backends.cpu.loops", "external_calls", "signal_polls")
     defer(globals(), "npcompile.backends.cpu.parallel", "parallel_for")
 
 ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
@@ -84,7 +84,7 @@ class ProgramBody(Statements):
         self.lent, self.company = use.lent, Company(program)
         self.frame, self.parallel = frame, parallel
         self.objects = Objects()
-        self.calls = HostCalls(self.slots, self.objects, lambda: self.fail("raised"))
+        self.calls: external_calls.HostCalls | None = None  # made for the first one
         self.own = own
         self.routines: Routines | None = None  # a program without routines does not import them
         self.called: set[str] = set()  # modules of routines that iterations of loops call
@@ -302,6 +302,9 @@ class ProgramBody(Statements):
             self.routines.emit(statement)
         else:
             self.take_gil()
+            if self.calls is None:
+                leave = partial(self.fail, "raised")
+                self.calls = external_calls.HostCalls(self.slots, self.objects, leave)
             self.calls.emit(statement)
 
     # ------------------------------------------------------------------ memory
