@@ -178,7 +178,7 @@ def test_function() -> None:
 def connect(entry: Entry, watched: list[VersionTag]) -> None:
     for k, word in enumerate(watched):
         entry.state.watch(k, word.address, word.expected)
-    entry.state.watched = watched
+    entry.state.keeps(watched)
 
 
 def watching(watched: list[VersionTag], exit: Any = leave) -> Entry:

@@ -124,7 +124,7 @@ def test_other_calls_go_to_python(f: Entry) -> None:
 def test_next_entry(f: Entry) -> None:
     other = echo(array_leaf("y", "i4"))
     first = affine()
-    first.state.next = other.loaded["entry"]
+    first.state.precede(other.loaded["entry"])
     y = np.arange(3, dtype="i4")
     assert first(y) is y
     assert first(3) == ("python", (3,), {})

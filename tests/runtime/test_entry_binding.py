@@ -26,7 +26,7 @@ def bound(function: Any = plain) -> tuple[Entry, Binder]:
     made = program(leaves, ItemsResult(tuple, (ParamResult(0), *numbers)), params=params)
     entry = Entry(Signature.positional(leaves), made)
     binder = Binder(entry.function, function, entry.python)
-    entry.state.next = binder.address
+    entry.state.precede(binder.address)
     return entry, binder
 
 
