@@ -480,9 +480,7 @@ class _Entry:
         w.label(error)  # not an interrupt
         exception = w.load("ptr", w.data("PyExc_Exception"))
         common = w.call("i32", "PyErr_ExceptionMatches", ("ptr", exception))
-        forget = w.name("L")
-        w.branch(w.add("icmp ne", "i32", common, 0), forget, on)
-        w.label(forget)
+        w.require(w.add("icmp ne", "i32", common, 0), on)
         w.branch(w.add("icmp ne", "i32", w.call("i32", "npc_comes_again"), 0), undo, on)
         w.label(undo)
         restore()

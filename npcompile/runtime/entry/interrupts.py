@@ -6,8 +6,7 @@ thread's state is if the GIL has been released, which is taken for that; after e
 released, by other threads too.  If a handler raises, its exception is kept here, and the loop is
 left: Python goes on there by raising it (:mod:`.exits`).
 
-``i32 npc_comes_again()`` tells whether an exception comes once more if Python makes the call again,
-which then has none; not if a handler raised it, in a function that the call has called.
+``i32 npc_comes_again()`` drops an exception, unless a handler has raised it; whether it did.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from typing import Any
 
 from npcompile.backends.cpu import target
 from npcompile.backends.target import family
+from npcompile.core.sections import from_handler
 from npcompile.runtime.entry.helpers import ALL_FLAGS
 from npcompile.runtime.unsafe.raw_memory import raise_here
 
@@ -211,6 +211,11 @@ append:
   ret void
 }}
 """
+
+
+def known() -> dict[str, int]:
+    """The addresses of what the code refers to, by the names that it has there."""
+    return {"npc.poll.raised": id(raised), "npc.poll.handlers": id(from_handler)}
 
 
 def taken() -> BaseException | None:

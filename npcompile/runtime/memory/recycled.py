@@ -81,15 +81,13 @@ class _Memory:
     def __init__(self) -> None:
         from npcompile.backends.cpu.loader.compile import load
         from npcompile.backends.cpu.loader.symbols import register
-        from npcompile.core.sections import from_handler
         from npcompile.runtime.cache.disk import own
         from npcompile.runtime.entry.fp_messages import shown_before
         from npcompile.runtime.entry.helpers import errstate
-        from npcompile.runtime.entry.interrupts import raised
+        from npcompile.runtime.entry.interrupts import known
 
         self.recycling = supported()
-        names = {"npc.poll.raised": id(raised), "npc.poll.handlers": id(from_handler)}
-        names |= shown_before()
+        names = {**known(), **shown_before()}
         machine = own(f"memory {self.recycling or os.name} {errstate()}", self._text)
         if not self.recycling:
             code = load(machine, names)

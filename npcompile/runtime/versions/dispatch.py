@@ -120,8 +120,9 @@ class Dispatcher:
                 continue
             if isinstance(leaves, Refusal):
                 return self._refused(leaves, args, kwargs, mode)
-            if version.watched is not None and not mode and version.watched.rests(self._left):
-                return self.left.again(version.watched.why, None, args, kwargs, False)
+            watched = version.watched
+            if watched and not mode and watched.rests(self.fallbacks.total()):
+                return self.left.again(watched.why, None, args, kwargs, False)
             if version.trial is not None and not mode:
                 result = self._tried(version, version.trial, bound, leaves, args, kwargs)
             else:
@@ -261,16 +262,11 @@ class Dispatcher:
 
     def _known(self, bound: Named, mode: Deterministic) -> Refusal | None:
         """Why a call that no version serves is left to Python without trying."""
-        return self.policy.decide(bound, mode, len(self.table.found), self._left)
+        return self.policy.decide(bound, mode, len(self.table.found), self.fallbacks.total())
 
     def _refused(self, refusal: Refusal, args: Args, kwargs: Named, mode: Deterministic) -> Any:
         """A call of a kind that is known to be left to Python."""
         return self.left.refused(refusal, args, kwargs, mode, self._timed)
-
-    @property
-    def _left(self) -> int:
-        """How many calls were left to Python."""
-        return self.fallbacks.total()
 
     @property
     def _timed(self) -> bool:

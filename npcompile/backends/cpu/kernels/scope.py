@@ -36,11 +36,11 @@ from npcompile.program.ir import (
 )
 
 if TYPE_CHECKING:
-    from npcompile.backends.cpu.kernels import branched_updates, square_root_code
+    from npcompile.backends.cpu.kernels import branched_updates
     from npcompile.backends.cpu.llvm import intrinsics
     from npcompile.backends.target import Target
 else:
-    defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates", "square_root_code")
+    defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates")
     defer(globals(), "npcompile.backends.cpu.llvm", "intrinsics")
 
 LINE = 64  # bytes that memory is read by
@@ -340,7 +340,7 @@ class LoopScope:
                                          width),)
             case Apply(op, args) if position in self.plan.products and self._many(count):
                 numbers = [self.operand(arg, count)[0] for arg in args]
-                return (square_root_code.apply(self.f, op, numbers, self.plan.in_turns),)
+                return (square_roots.apply(self.f, op, numbers, turns=self.plan.in_turns),)
             case Apply("where", args) if not self.plan.order and branched_updates.by_order(
                     self.plan.kernel.values, value):
                 return (self._by_order(args),)

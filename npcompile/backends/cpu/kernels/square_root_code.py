@@ -15,9 +15,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from npcompile.backends.cpu.kernels.square_roots import LANES
 from npcompile.backends.cpu.llvm import scalar
-from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, literal
+from npcompile.backends.cpu.llvm.text import REGISTER, LLVMFunction, Value, literal
 from npcompile.core.paths import defer
 
 if TYPE_CHECKING:
@@ -34,11 +33,11 @@ SHIFT, SIGN, INSIDE = 768 << 52, 1 << 63, 3 << 61
 def apply(f: LLVMFunction, op: str, operands: list[Value], iterations: bool) -> Value:
     """``sqrt(x)`` or ``a / b`` in each lane; ``iterations``: the divider does every other
     register."""
-    if iterations and operands[0].lanes == 2 * LANES:
+    if iterations and operands[0].lanes == 2 * REGISTER:
         lows, highs = zip(*(f.halves(x) for x in operands), strict=True)
         low = apply(f, op, list(lows), iterations)
         high = f.intrinsic("sqrt", *highs) if op == "sqrt" else f.binary("fdiv", *highs)
-        return f.shuffle(low, high, range(2 * LANES))
+        return f.shuffle(low, high, range(2 * REGISTER))
     if op == "div":
         a, b = operands
         return _proved(f, _are_safe(f, a, b), lambda: _quotient(f, a, _here(f, b)),
@@ -82,10 +81,10 @@ def _proved(f: LLVMFunction, safe: Value, products: Callable[[], tuple[Value, Va
 def _here(f: LLVMFunction, x: Value) -> Value:
     """The same numbers; nothing that is computed from them leaves the block.  LLVM would compute
     what no iteration of a loop changes before the loop, safe or not, and raise flags."""
-    if x.lanes > LANES:
+    if x.lanes > REGISTER:
         low, high = (_here(f, half) for half in f.halves(x))
         return f.shuffle(low, high, range(x.lanes))
-    return f.op(f"call {x.type} {intrinsics.IN_PLACE}({x.typed})", "double", LANES)
+    return f.op(f"call {x.type} {intrinsics.IN_PLACE}({x.typed})", "double", REGISTER)
 
 
 def _root(f: LLVMFunction, x: Value) -> tuple[Value, Value]:
@@ -129,7 +128,7 @@ def _joined(f: LLVMFunction, op: str, bits: Iterable[Value]) -> Value:
     first, *more = bits
     for other in more:
         first = f.binary(op, first, other)
-    while first.lanes > LANES:
+    while first.lanes > REGISTER:
         first = f.binary(op, *f.halves(first))
     return first
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from npcompile.backends.cpu.llvm.text import REGISTER, LLVMFunction, Value
 from npcompile.backends.target import Target
 from npcompile.program.ir import Apply, Kernel, Load
 
@@ -12,14 +13,13 @@ from npcompile.program.ir import Apply, Kernel, Load
 COSTS = {"sqrt": (36, 17), "div": (24, 17)}
 LINE = 11  # the same for 64 bytes of the last cache or memory, at their fastest
 GAIN = 0.9  # of the time at most
-LANES = 8  # of a register
 
 
 def by_products(kernel: Kernel, target: Target, lanes: int, varies: list[bool],
                 divisors: frozenset[int]) -> frozenset[int]:
     """The square roots and quotients of a kernel, if products are faster than the divider, which
     works beside them."""
-    if not target.masks or lanes % LANES or kernel.reductions or kernel.in_order:
+    if not target.masks or lanes % REGISTER or kernel.reductions or kernel.in_order:
         return frozenset()
     slow = frozenset(
         p for p, v in enumerate(kernel.values)
@@ -49,4 +49,11 @@ def hidden(kernel: Kernel, slow: frozenset[int]) -> bool:
     _, divider = _times(kernel, [True] * len(kernel.values), slow)
     loaded = {v.buffer for v in kernel.values if isinstance(v, Load) and v.at.coefficients[-1] != 0}
     touched = sum(b.dtype.itemsize for b in loaded | {s.buffer for s in kernel.stores})
-    return divider <= LINE * touched * LANES // 64
+    return divider <= LINE * touched * REGISTER // 64
+
+
+def apply(f: LLVMFunction, op: str, operands: list[Value], turns: bool) -> Value:
+    """``sqrt(x)`` or ``a / b`` in each lane; ``turns``: the divider does every other register."""
+    from npcompile.backends.cpu.kernels import square_root_code  # few kernels have one
+
+    return square_root_code.apply(f, op, operands, turns)

@@ -17,6 +17,7 @@ from npcompile.core.records import record
 
 Literal = bool | int | float
 
+REGISTER = 8  #: numbers of float64 in the widest register, AVX-512's
 _SUFFIX = {"double": "f64", "float": "f32", "half": "f16", "ptr": "p0"}
 FLOATS = frozenset({"double", "float", "half"})
 _ARITHMETIC = frozenset({"fadd", "fsub", "fmul", "fdiv"})
