@@ -10,6 +10,9 @@ of the process's processor time.
 from __future__ import annotations
 
 import importlib.util
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from statistics import median
 from time import process_time
@@ -133,6 +136,10 @@ def _normal(a: Any, x: Any) -> Any:
     return a.T @ (a @ x)
 
 
+def _gradient(a: Any, x: Any) -> Any:
+    return a.T @ (a @ x - x)
+
+
 def _both(a: Any, x: Any) -> Any:
     return a @ x, x @ a
 
@@ -141,7 +148,8 @@ def _doubles() -> Iterator[str]:
     sizes = (100, 300, 1000, 2000, 4000)
     yield "| NumPy's time over ours | " + " | ".join(map(str, sizes)) + " |"
     yield "|---|" + "--:|" * len(sizes)
-    for name, plain in (("A.T @ (A @ x)", _normal), ("A @ x, x @ A", _both)):
+    for name, plain in (("A.T @ (A @ x)", _normal), ("A.T @ (A @ x - b)", _gradient),
+                        ("A @ x, x @ A", _both)):
         for dtype in "df":
             cells = []
             for n in sizes:
@@ -198,10 +206,24 @@ def _factors() -> Iterator[str]:
         yield f"| {name} | {n} | {_beside_openblas(plain, [a])[0]:.2f} |"
 
 
+def _bits() -> str:
+    """How many functions have how many sums of bits on several kinds of machines."""
+    pages = set()
+    for capability, threads in (("default", 1), ("default", 2), ("avx2", 3), ("scalar", 1)):
+        environment = {**os.environ, "NPCOMPILE_CPU_CAPABILITY": capability,
+                       "NPCOMPILE_NUM_THREADS": str(threads)}
+        done = subprocess.run([sys.executable, "-m", "tests.linalg.portable_page"], check=True,
+                              env=environment, capture_output=True, text=True)
+        pages.add(done.stdout)
+    count = len(next(iter(pages)).splitlines())
+    return (f"{count} products and factorisations in C order, Fortran order, with steps and reversed"
+            f" rows, on AVX-512, AVX2 and one lane, 1 to 3 threads: {len(pages)} page of sums.")
+
+
 def table(options: Any) -> list[str]:
     """Rows, doubles, portable."""
     pool.set_num_threads(1)
     found = ["Products that run over blocks of rows, float32:", "", *_rows(), "",
              "Two products of one matrix by vectors:", "", *_doubles(), "",
-             'Mode `"portable"`:', "", *_portable(), "", *_factors()]
+             'Mode `"portable"`:', "", *_portable(), "", *_factors(), "", _bits()]
     return found

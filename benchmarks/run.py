@@ -197,8 +197,9 @@ def main() -> None:
     parser.add_argument("--times", default="", help="a file that keeps the best times of runs")
     parser.add_argument("--functions", nargs="*", default=[])
     parser.add_argument("--output", default="")
+    parser.add_argument("--title", default="", help="the first line of the output")
     options = parser.parse_args()
-    report = versions()
+    report = [f"# {options.title}", "", *versions()] if options.title else versions()
     for name in options.sections or SECTIONS:
         section = SECTIONS[name]
         print(f"\n## {name}")
