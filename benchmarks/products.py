@@ -216,8 +216,9 @@ def _bits() -> str:
                               env=environment, capture_output=True, text=True)
         pages.add(done.stdout)
     count = len(next(iter(pages)).splitlines())
-    return (f"{count} products and factorisations in C order, Fortran order, with steps and reversed"
-            f" rows, on AVX-512, AVX2 and one lane, 1 to 3 threads: {len(pages)} page of sums.")
+    return (f"{count} products and factorisations in C order, Fortran order, with steps and"
+            f" reversed rows, on AVX-512, AVX2 and one lane, 1 to 3 threads: {len(pages)} page of"
+            " sums.")
 
 
 def table(options: Any) -> list[str]:

@@ -5,6 +5,7 @@ Run from the repository's root::
     python -m tools.accuracy                     # all, a million points each
     python -m tools.accuracy 20000 exp           # fewer points, some functions: printed only
     python -m tools.accuracy 20000 exp --write   # and put into the page
+    python -m tools.accuracy 1 routines --write  # transforms, factorisations and products
 
 Each function is compiled and run on random points; x87 long double of the C library (64 bits of
 mantissa) screens the results, and the worst are measured again with mpmath.  Functions that the C
@@ -43,6 +44,7 @@ from tests.support.special_functions import (
     ulp_errors,
 )
 from tests.support.subprograms import CALLED
+from tools import routine_accuracy
 
 PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
 LONG = np.longdouble
@@ -301,17 +303,18 @@ def page(rows: list[str], halves: list[str]) -> str:
 
 def rewritten(fresh: list[str]) -> str:
     """The page with rows put in the place of those for the same function and dtype."""
-    old = [line for line in PAGE.read_text().splitlines() if line.startswith(("| np.", "| spec"))]
+    text, start, tail = PAGE.read_text().partition(routine_accuracy.START)
+    old = [line for line in text.splitlines() if line.startswith(("| np.", "| spec"))]
     rows = {tuple(row.split("|")[1:3]): row for row in (*old, *fresh)}
     halves = [row for key, row in rows.items() if "float16" in key[1]]
-    return page([row for row in rows.values() if row not in halves], halves)
+    return page([row for row in rows.values() if row not in halves], halves) + start + tail
 
 
 def main(arguments: list[str]) -> None:
     """Measures and prints; writes the page if no functions are named, or if asked to."""
     chosen = [a for a in arguments if a != "--write"]
     count = int(chosen[0]) if chosen else 1_000_000
-    names = chosen[1:] or [*FUNCTIONS, *CALLED, "complex"]
+    names = chosen[1:] or [*FUNCTIONS, *CALLED, "complex", "routines"]
     rows = []
     for name in names:
         kinds = list("df") if name in FUNCTIONS else []
@@ -327,6 +330,9 @@ def main(arguments: list[str]) -> None:
         rows += made
     if "--write" in arguments or not chosen[1:]:
         PAGE.write_text(rewritten(rows))
+        if "routines" in names:
+            kept = PAGE.read_text().partition(routine_accuracy.START)[0]
+            PAGE.write_text(kept + routine_accuracy.told())
 
 
 if __name__ == "__main__":

@@ -262,7 +262,7 @@ def _pack(spec: str, b: Any) -> Any:
     return np.pad(b.reshape((-1, k, n)), ((0, 0), (0, 0), (0, -n % PADDED)))
 
 
-def _product_rows(spec: str, a: Any, packed: Any, start: int, per: int, n: int) -> Any:
+def _product_rows(spec: str, a: Any, packed: Any, chain: int, start: int, per: int, n: int) -> Any:
     found = np.empty((len(a), n), a.dtype)
     for row in range(len(a)):
         found[row] = a[row : row + 1] @ packed[(start + row) // per, :, :n]
@@ -273,7 +273,8 @@ _ROWS = (
     Routine("pack", _pack, "Matrices, made ready for products by rows; only these read it.",
             prepares=True),
     Routine("product_rows", _product_rows, "Rows of a batch, from ``start`` on, times packed"
-            " matrices: ``per`` rows belong to each of them, which has ``n`` columns.",
+            " matrices: ``per`` rows belong to each of them, which has ``n`` columns; sums are"
+            " one ``chain``, or of blocks.",
             flags=True, portable=True, inside=True),
     Routine("vector_rows", lambda spec, a, x: a @ x, "Rows of a matrix times a vector.",
             flags=True, inside=True),

@@ -271,6 +271,7 @@ def singular(a: Any) -> Any:
         v[j, j] = 1.0
     if not np.sum(a * a) < 1e280:
         raise LinAlgError
+    least = 1.2e-16 * (m + 8)  # of which a sum of m rounded products may be wrong
     turns = 1
     sweep = 0
     while turns > 0:
@@ -285,7 +286,7 @@ def singular(a: Any) -> Any:
                     alpha += u[p, k] * u[p, k]
                     beta += u[q, k] * u[q, k]
                     gamma += u[p, k] * u[q, k]
-                if abs(gamma) > 1e-16 * np.sqrt(alpha * beta):
+                if abs(gamma) > least * np.sqrt(alpha * beta):
                     turns += 1
                     zeta = (beta - alpha) / (2.0 * gamma)
                     t = 1.0 / (abs(zeta) + np.sqrt(zeta * zeta + 1.0))

@@ -204,3 +204,14 @@ def test_singular_matrices_raise_what_numpy_raises() -> None:
         jit(lambda a: LINALG.inv(a))(np.zeros((3, 3)))
     with pytest.raises((LINALG.LinAlgError, DeterminismError)):
         compiled(np.zeros((3, 3)))
+
+
+@pytest.mark.parametrize("n", [3, 9, 32])
+def test_singular_values_are_found_of_all_matrices(n: int) -> None:
+    """Columns are as orthogonal as rounded sums can tell."""
+    factors = jit(lambda a: np.linalg.svd(a), deterministic="portable", fullgraph=True)
+    for a in np.random.default_rng(n).standard_normal((600 // n, n, n)):
+        for matrix in (a, a @ a.T / n + np.eye(n)):
+            u, s, vt = factors(matrix)
+            assert np.abs(u * s @ vt - matrix).max() < 1e-14 * n * s[0]
+            assert np.abs(u.T @ u - np.eye(n)).max() < 1e-15 * (n + 8)

@@ -2,8 +2,9 @@
 
 The right operand, which all rows of a matrix meet, is packed once before the loop; so the code in
 front of a product, the product and the code behind it pass over a block of rows while that stays in
-the cache, and what lies between them is never stored as a whole.  Each element is one chain of
-fused multiply-adds, which is as accurate as a library's sums, but rounds otherwise.
+the cache, and what lies between them is never stored as a whole.  Elements are sums of chains of
+fused multiply-adds, which are as accurate as a library's sums, but round otherwise; in the
+deterministic modes one chain, as wherever else these modes multiply matrices.
 """
 
 from __future__ import annotations
@@ -43,9 +44,10 @@ class ProductRows(RoutineByRows):
 
     heavy = True
 
-    def __init__(self, call: RoutineCall, rows: Size, operands: ProductOperands) -> None:
+    def __init__(self, call: RoutineCall, rows: Size, operands: ProductOperands, chain: bool
+                 ) -> None:
         super().__init__(call, rows)
-        self.operands = operands
+        self.operands, self.chain = operands, chain
         self.a, self.b, self.per = operands.a, operands.b, operands.per
 
     @property
@@ -94,14 +96,16 @@ class ProductRows(RoutineByRows):
         packed = View(found, Geometry(0, found.shape, found.strides), found.dtype)
         what = Extern("product_rows", routine.name, routine.spec, routine.quiet)
         return RoutineCall(what, (left, packed), (private.get(made, made),), self.call.line,
-                           (start, self.per, self.n), part(made, 0, has.made_step, self.n, 1))
+                           (int(self.chain), start, self.per, self.n),
+                           part(made, 0, has.made_step, self.n, 1))
 
 
-def by_rows(facts: Facts, call: RoutineCall) -> RoutineByRows | None:
-    """A product of real floats by rows, where strides tell a row from the next one."""
+def by_rows(facts: Facts, call: RoutineCall, rounds: bool) -> RoutineByRows | None:
+    """A product of real floats by rows, where strides tell a row from the next one; ``rounds``: it
+    may round otherwise than other products."""
     spec, (left, right), (made,) = parse(call.routine.spec), call.inputs, call.outputs
     if len(spec.out) == 1:
-        return vector_rows.by_rows(facts, call)
+        return vector_rows.by_rows(facts, call) if rounds else None
     if spec.out[-1:] in spec.rows:
         spec, left, right = Spec(spec.right, spec.left, spec.out), right, left
     usual = (call.into is None and left.dtype.char in "fd" and len(spec.columns) == 1 and spec.rows
@@ -124,7 +128,8 @@ def by_rows(facts: Facts, call: RoutineCall) -> RoutineByRows | None:
         left, View(right.buffer, turned, right.dtype),
         facts.norm(product([extents[x] for x in spec.rows])), facts.norm(step),
         facts.norm(left.geometry.strides[summed]), facts.norm(made_step))
-    return ProductRows(call, facts.norm(product([extents[x] for x in along])), operands)
+    rows = facts.norm(product([extents[x] for x in along]))
+    return ProductRows(call, rows, operands, not rounds)
 
 
 def _one_step(facts: Facts, extents: list[Size], strides: tuple[Size, ...] | list[Size]

@@ -30,13 +30,11 @@ class RoutineByRows(ABC):
     """A routine that does the same for each of ``rows`` rows.
 
     ``checked``: what it finds before the loop may fail.  ``heavy``: blocks should be large, as it
-    reads much for each.  ``rounds``: its bits are not those of the routine as a whole in the
-    deterministic modes.
+    reads much for each.
     """
 
     checked: ClassVar[bool] = False
     heavy: ClassVar[bool] = False
-    rounds: ClassVar[bool] = False
 
     def __init__(self, call: RoutineCall, rows: Size) -> None:
         self.call, self.rows = call, rows

@@ -220,7 +220,7 @@ class _Fuser:
                 self.members[key] = as_rows(self.facts, statement, rows)
             return self.members[key]
         routine = self._routine(statement)
-        if routine is None or routine.rows != rows or (routine.rounds and not self.out.rounds):
+        if routine is None or routine.rows != rows:
             return None
         if routine.heavy and not (heavy and self._pays(routine, rows, end, group)):
             return None
@@ -263,7 +263,8 @@ class _Fuser:
             return None
         if statement not in self.routines:
             path = BY_ROWS.get(statement.routine.routine)
-            self.routines[statement] = import_path(path)(self.facts, statement) if path else None
+            self.routines[statement] = (
+                import_path(path)(self.facts, statement, self.out.rounds) if path else None)
         return self.routines[statement]
 
     def _small(self, group: FusedRows) -> bool:

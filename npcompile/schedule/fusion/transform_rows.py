@@ -59,7 +59,7 @@ class TransformRows(RoutineByRows):
                            into=part(made, 0, made.shape[-1]))
 
 
-def by_rows(facts: Facts, call: RoutineCall) -> TransformRows | None:
+def by_rows(facts: Facts, call: RoutineCall, rounds: bool) -> TransformRows | None:
     """A transform by rows, if it is one of rows."""
     geometry = call.inputs[0].geometry
     last = len(geometry.shape) - 1

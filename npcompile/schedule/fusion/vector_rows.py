@@ -43,7 +43,7 @@ BANDS = 64
 class VectorRows(RoutineByRows):
     """A product that sums along rows, with sums of its own."""
 
-    heavy, rounds = True, True
+    heavy = True
 
     def __init__(self, call: RoutineCall, rows: Size, operands: MatrixByVector) -> None:
         super().__init__(call, rows)

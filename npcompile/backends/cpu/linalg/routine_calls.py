@@ -279,9 +279,9 @@ class Routines:
         assert into is not None
         a = self.operand(sizes, view, "mk")
         c = self.operand(sizes, View(made, into, made.dtype), "mn")
-        start, per, n = map(sizes, call.sizes)
+        chain, start, per, n = map(sizes, call.sizes)
         count, k = map(sizes, view.geometry.shape)
-        f.run(f"npc.rows.{a.dtype.name}", start, count, per, n, k, a.pointer, a.stride("m"),
+        f.run(f"npc.rows.{a.dtype.name}", chain, start, count, per, n, k, a.pointer, a.stride("m"),
               a.stride("k"), self.slots.data(packed.buffer), c.pointer, c.stride("m"))
 
     def vector_rows(self, call: RoutineCall) -> None:

@@ -3,13 +3,14 @@
 ::
 
     npc.pack.T(k, n, B, rb, cb, P)                           strips of columns of b, k by k
-    npc.rows.T(start, count, per, n, k, A, ra, ca, P, C, rc)
+    npc.rows.T(chain, start, count, per, n, k, A, ra, ca, P, C, rc)
 
 ``npc.rows`` multiplies rows ``start`` to ``start + count`` of all rows of a batch, of which each
 matrix has ``per``; ``A`` and ``C`` point to the first of them, ``P`` to the packed matrices of all
 the batch, whose columns are padded to a multiple of
-:data:`~npcompile.graph.routines.PADDED`.  Each element is one chain of fused multiply-adds over
-``k``, as in :mod:`.portable_products`.
+:data:`~npcompile.graph.routines.PADDED`.  Each element is a sum of chains of fused multiply-adds,
+of :data:`DEEP` elements of ``k`` each; with ``chain`` it is one chain, as in
+:mod:`.portable_products`.
 
 A strip has one to three vectors of columns; all strips of a matrix have about as many.  A tile is
 some rows by a strip; where rows are missing its last row is computed several times.
@@ -27,7 +28,7 @@ from npcompile.backends.target import Target
 from npcompile.graph.routines import PADDED
 
 #: elements of k that are added before other rows take their turn
-DEEP = 256
+DEEP = 128
 
 
 class RowProducts(PortableProducts):
@@ -77,8 +78,8 @@ class RowProducts(PortableProducts):
     # ------------------------------------------------------------------ tiles
 
     def _row_tile(self, vectors: int) -> None:
-        """Up to ``high`` rows, ``m``, by a strip, ``n`` columns of it; ``more``: it goes on with
-        what is there."""
+        """Up to ``high`` rows, ``m``, by a strip, ``n`` columns of it; ``more``: 1 if it goes on
+        with what is there, 2 if that is added in the end."""
         f, p = self.function(f"tile{vectors}", "m n k A ra ca B C rc more")
         numbers, width = self.numbers(f, self.lanes), self.lanes
         last = f.binary("sub", p["n"], i64((vectors - 1) * width))
@@ -89,12 +90,9 @@ class RowProducts(PortableProducts):
         places = [self.at(f, p["C"], (row, p["rc"]), (i64(v * width), i64(1)))
                   for row in rows for v in range(vectors)]
         load, start, before = f.name_for("load"), f.name_for("start"), f.block
-        f.branch(f.icmp("ne", p["more"], i64(0)), load, start)
+        f.branch(f.icmp("eq", p["more"], i64(1)), load, start)
         f.label(load)
-        held = [self._zeroed(f, numbers, place, i64(1), lanes[at % vectors])[0]
-                if lanes[at % vectors].mask is not None
-                else numbers.load(place, i64(1), lanes[at % vectors])[0]
-                for at, place in enumerate(places)]
+        held = self._held_in(f, places, lanes)
         loaded = f.block
         f.jump(start)
         f.label(start)
@@ -111,15 +109,29 @@ class RowProducts(PortableProducts):
                 for v, one in enumerate(many):
                     at = r * vectors + v
                     running.next[at] = numbers.madd(a, one, (running.carried[at],))[0]
-        for at, place in enumerate(places):
-            numbers.store((running.results[at],), place, lanes[at % vectors])
+        with f.when(f.icmp("eq", p["more"], i64(2))):
+            old = self._held_in(f, places, lanes)
+            for at, total in enumerate(running.results):
+                numbers.store(numbers.add((old[at],), (total,)), places[at], lanes[at % vectors])
+            self.leave(f)
+        for at, total in enumerate(running.results):
+            numbers.store((total,), places[at], lanes[at % vectors])
         f.do("ret void")
+
+    def _held_in(self, f: LLVMFunction, places: list[Value], lanes: list[Lanes]) -> list[Value]:
+        """What is stored in a tile."""
+        numbers, found = self.numbers(f, self.lanes), list[Value]()
+        for at, place in enumerate(places):
+            own = lanes[at % len(lanes)]
+            found += (numbers.load(place, i64(1), own) if own.mask is None else
+                      self._zeroed(f, numbers, place, i64(1), own))
+        return found
 
     # ------------------------------------------------------------------ blocks
 
     def _block(self) -> None:
         """Rows of one matrix: strip after strip, and of each some elements of k at a time."""
-        f, p = self.function("block", "m n k A ra ca P C rc")
+        f, p = self.function("block", "chain m n k A ra ca P C rc")
         width, (vectors, strips) = i64(self.lanes), self._strips(f, p["n"])
         blocks = f.intrinsic("smax", p["k"], i64(1))  # sums of nothing are stored, too
         with f.loop(i64(0), strips) as running:
@@ -130,7 +142,8 @@ class RowProducts(PortableProducts):
             with f.loop(i64(0), blocks, DEEP) as parts:
                 deep = f.intrinsic("smin", f.binary("sub", p["k"], parts.index), i64(DEEP))
                 b = self.at(f, strip, (parts.index, wide))
-                more = f.convert("zext", f.icmp("ne", parts.index, i64(0)), "i64")
+                more = f.select(f.icmp("eq", p["chain"], i64(0)), i64(2), i64(1))
+                more = f.select(f.icmp("eq", parts.index, i64(0)), i64(0), more)
                 with f.loop(i64(0), p["m"], self.high) as rows:
                     a = self.at(f, p["A"], (rows.index, p["ra"]), (parts.index, p["ca"]))
                     c = self.at(f, p["C"], (rows.index, p["rc"]), (column, i64(1)))
@@ -146,7 +159,7 @@ class RowProducts(PortableProducts):
 
     def _all_rows(self) -> None:
         f, p = self.function(f"npc.rows.{self.dtype.name}",
-                             "start count per n k A ra ca P C rc", internal=False)
+                             "chain start count per n k A ra ca P C rc", internal=False)
         padded = f.binary("and", f.binary("add", p["n"], i64(PADDED - 1)), i64(-PADDED))
         size, end = f.binary("mul", padded, p["k"]), f.binary("add", p["start"], p["count"])
         after = f.binary("udiv", f.binary("add", end, f.binary("sub", p["per"], i64(1))), p["per"])
@@ -155,7 +168,7 @@ class RowProducts(PortableProducts):
             low = f.intrinsic("smax", f.binary("sub", first, p["start"]), i64(0))
             high = f.binary("sub", f.binary("add", first, p["per"]), p["start"])
             high = f.intrinsic("smin", high, p["count"])
-            f.run_here("block", f.binary("sub", high, low), p["n"], p["k"],
+            f.run_here("block", p["chain"], f.binary("sub", high, low), p["n"], p["k"],
                        self.at(f, p["A"], (low, p["ra"])), p["ra"], p["ca"],
                        self.at(f, p["P"], (batch.index, size)),
                        self.at(f, p["C"], (low, p["rc"])), p["rc"])
