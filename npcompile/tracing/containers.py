@@ -141,7 +141,7 @@ class ListType(PythonType):
 
     METHODS = (
         list.append, list.extend, list.insert, list.pop, list.reverse, list.sort, list.index,
-        list.count, list.clear, list.copy,
+        list.count, list.remove, list.clear, list.copy,
     )
     t: Tracer
 
@@ -233,6 +233,11 @@ class ListType(PythonType):
 
     def count(self, wanted: Value) -> Value:
         return consumers.follow(self.t, consumers.occurrences, self.value, wanted)
+
+    def remove(self, wanted: Value) -> Value:
+        self.own()
+        self.pop(self.index(wanted))
+        return NONE
 
     def clear(self) -> Value:
         t, target = self.t, self.own()
