@@ -305,3 +305,9 @@ def fill_diagonal(ctx: Context, a: Operand, val: Operand, wrap: Operand = False)
     setitem(ctx, diagonal_of(ctx, a, 0, (0, 1)), Ellipsis, val)
 
 
+
+
+@program(CREATION, "diagflat")
+def diagflat(ctx: Context, v: Operand, k: Operand = 0) -> Operand:
+    """A matrix with the items of an array, in order, on a diagonal."""
+    return run(ctx, "diag", run(ctx, "ravel", as_array(ctx, v)), k)
