@@ -177,7 +177,7 @@ npcompile.ops.polynomials
 npcompile.ops.queries
   numpy: shape ndim size ndarray.item array_equal
 npcompile.ops.ranges
-  numpy: arange linspace meshgrid indices eye identity tri tril triu diag fill_diagonal
+  numpy: arange linspace meshgrid indices eye identity tri tril triu diag fill_diagonal diagflat
 npcompile.ops.reductions add.reduce multiply.reduce minimum.reduce maximum.reduce
 npcompile.ops.reductions logical_and.reduce logical_or.reduce bitwise_and.reduce
 npcompile.ops.reductions bitwise_or.reduce bitwise_xor.reduce

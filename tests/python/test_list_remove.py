@@ -45,7 +45,7 @@ def test_in_loops_and_branches():
             items.remove(2)
         grown = []
         for k in range(n):
-            grown.append(k * 2)
+            grown.append(k * 2 + len(grown))
         if n > 2:
             grown.remove(2)
         return items, grown, x * items[0]
