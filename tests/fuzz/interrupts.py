@@ -18,6 +18,7 @@ import numpy as np
 
 from npcompile import jit
 from tests.fuzz.framework import Counts, Grammar
+from tests.support.machine import SLOWER
 from tests.support.signals import Alarm, Stop
 
 MANY = 10**13  # iterations that no call comes to
@@ -88,7 +89,7 @@ def differs(seed: int) -> str | None:
     plain, fast = made(text), jit(made(text))
 
     fast(*arrays(), 1, 0, 0, 9)
-    for wait in (0.05, 0.5, 2.0, 5.0):  # the first calls are compiled meanwhile
+    for wait in (0.05, 0.5, 2.0, 5.0, 5.0 * SLOWER):  # the first calls are compiled meanwhile
         a, b, *more = arrays()
         try:
             with Alarm(wait * (1 + r.random())):
