@@ -340,7 +340,7 @@ class LoopScope:
                                          width),)
             case Apply(op, args) if position in self.plan.products and self._many(count):
                 numbers = [self.operand(arg, count)[0] for arg in args]
-                return (square_roots.apply(self.f, op, numbers, turns=self.plan.in_turns),)
+                return (square_roots.apply(self.f, op, numbers, in_turns=self.plan.in_turns),)
             case Apply("where", args) if not self.plan.order and branched_updates.by_order(
                     self.plan.kernel.values, value):
                 return (self._by_order(args),)

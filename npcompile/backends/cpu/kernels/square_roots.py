@@ -52,8 +52,8 @@ def hidden(kernel: Kernel, slow: frozenset[int]) -> bool:
     return divider <= LINE * touched * REGISTER // 64
 
 
-def apply(f: LLVMFunction, op: str, operands: list[Value], turns: bool) -> Value:
-    """``sqrt(x)`` or ``a / b`` in each lane; ``turns``: the divider does every other register."""
+def apply(f: LLVMFunction, op: str, operands: list[Value], in_turns: bool) -> Value:
+    """``sqrt(x)`` or ``a / b`` in each lane; ``in_turns``: see :func:`in_turns`."""
     from npcompile.backends.cpu.kernels import square_root_code  # few kernels have one
 
-    return square_root_code.apply(f, op, operands, turns)
+    return square_root_code.apply(f, op, operands, in_turns)
