@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from npcompile.frontend.bytecode import Instruction
 from npcompile.python.values import UNBOUND, Frame, HeapObject, Unreachable
 from npcompile.tracing.opcodes import on, pop, push
-from npcompile.tracing.services import Tracer
+
+if TYPE_CHECKING:
+    from npcompile.tracing.services import Tracer
 
 
 @on("MAKE_CELL")

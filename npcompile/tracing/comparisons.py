@@ -10,10 +10,10 @@ from npcompile.frontend.bytecode import VERSION, Instruction
 from npcompile.python.values import Frame
 from npcompile.tracing import operators
 from npcompile.tracing.opcodes import on, pop, push, take
-from npcompile.tracing.services import Tracer
 
 if TYPE_CHECKING:
     from npcompile.python import registry
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.python", "registry")
 

@@ -8,24 +8,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npcompile.core.parallel import prange
+from npcompile.core.paths import defer
 from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
-from npcompile.python import characters
-from npcompile.python.grids import IndexedIterator, IndexIterator
 from npcompile.python.iterator import Iterator, RangeIterator
-from npcompile.python.iterator_adapters import (
-    EnumerateIterator,
-    MapIterator,
-    ReversedIterator,
-    ZipIterator,
-)
-from npcompile.python.strings import StringIterator
 from npcompile.python.values import Sequence, Static, TaggedUnion, Value, python_class
-from npcompile.tracing import iteration, texts, trip_counts
+from npcompile.tracing import iteration, trip_counts
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
 
 if TYPE_CHECKING:
+    from npcompile.python import characters, grids, iterator_adapters, strings
+    from npcompile.tracing import texts
     from npcompile.tracing.services import Tracer
+else:
+    defer(globals(), "npcompile.python", "characters", "grids", "iterator_adapters", "strings")
+    defer(globals(), "npcompile.tracing", "texts")
 
 
 @rule(range, prange, counts=(1, 3))
@@ -61,7 +58,7 @@ def _zip(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         lengths = {x.left(t) for x in begun}
         if len(lengths) > 1 or None in lengths:
             raise t.refuse("zip", "strict= of lengths that differ, or that only the run knows")
-    return _iterator(t, ZipIterator, *begun)
+    return _iterator(t, iterator_adapters.ZipIterator, *begun)
 
 
 @rule(enumerate, counts=(1, 2), names=("start",))
@@ -69,22 +66,22 @@ def _enumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     start = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
     if not issubclass(python_class(start), (int, np.integer)):
         raise t.refuse("enumerate", "from what is no int")
-    return _iterator(
-        t, EnumerateIterator, iteration.begin(t, args[0]), t.call(Static(int), (start,), {})
-    )
+    begun, first = iteration.begin(t, args[0]), t.call(Static(int), (start,), {})
+    return _iterator(t, iterator_adapters.EnumerateIterator, begun, first)
 
 
 @rule(reversed, counts=(1, 1))
 def _reversed(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if characters.is_text(args[0]):
         args = (texts.flipped(t, args[0]),)
-        return _iterator(t, StringIterator, *args)
-    return _iterator(t, ReversedIterator, iteration.begin(t, args[0]))
+        return _iterator(t, strings.StringIterator, *args)
+    return _iterator(t, iterator_adapters.ReversedIterator, iteration.begin(t, args[0]))
 
 
 @rule(map, counts=(2, math.inf))
 def _map(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return _iterator(t, MapIterator, args[0], *(iteration.begin(t, v) for v in args[1:]))
+    begun = [iteration.begin(t, v) for v in args[1:]]
+    return _iterator(t, iterator_adapters.MapIterator, args[0], *begun)
 
 
 @rule(np.ndindex)
@@ -93,11 +90,11 @@ def _ndindex(t: Tracer, args: Args, kwargs: Keywords) -> Value:
         args = iteration.items(t, args[0])
     for n in args:
         arguments.length(t, t.operand(n), "ndindex")
-    return _iterator(t, IndexIterator, Static(0), Sequence(args))
+    return _iterator(t, grids.IndexIterator, Static(0), Sequence(args))
 
 
 @rule(np.ndenumerate)
 def _ndenumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if len(args) != 1 or not isinstance(args[0], ArrayRef):
         raise t.refuse("ndenumerate", "of what is no array")
-    return _iterator(t, IndexedIterator, Static(0), args[0])
+    return _iterator(t, grids.IndexedIterator, Static(0), args[0])

@@ -10,10 +10,10 @@ from npcompile.python.iterator import Iterator
 from npcompile.python.values import NONE, Frame, Successors, Unreachable
 from npcompile.tracing import control, operators
 from npcompile.tracing.opcodes import on, pop, push
-from npcompile.tracing.services import Tracer
 
 if TYPE_CHECKING:
     from npcompile.tracing import iteration, loops, operator_methods
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tracing", "iteration", "loops", "operator_methods")
 

@@ -7,11 +7,14 @@ A name may come to mean another array only if the memory that it meant before is
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.composite import Composite
 from npcompile.python.values import Frame, HeapObject, State, Value, Vector
-from npcompile.tracing.services import Tracer
+
+if TYPE_CHECKING:
+    from npcompile.tracing.services import Tracer
 
 #: in a program: a frame, its state, the live variables
 Place = tuple[Frame, State, "set[int]"]

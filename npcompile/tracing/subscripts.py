@@ -8,11 +8,11 @@ from npcompile.core.paths import defer
 from npcompile.frontend.bytecode import Instruction
 from npcompile.python.values import NONE, Frame, Slice
 from npcompile.tracing.opcodes import on, push, take
-from npcompile.tracing.services import Tracer
 
 if TYPE_CHECKING:
     from npcompile.python import registry
     from npcompile.tracing import operator_methods
+    from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.tracing", "operator_methods")
     defer(globals(), "npcompile.python", "registry")

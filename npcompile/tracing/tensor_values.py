@@ -196,9 +196,10 @@ def called(
         return load(t, args[0], "shape")
     if meaning is not None:
         return _recorded(t, held, meaning, args, kwargs, plain)
-    made = tensor_calls.made(t, held, args, kwargs, plain)
-    if made is not None:
-        return made
+    if t.inputs.tensors:  # most calls have none, and need none of the code
+        made = tensor_calls.made(t, held, args, kwargs, plain)
+        if made is not None:
+            return made
     if not among((*args, *kwargs.values())) or not _of_library(held):
         return None
     if held in _NUMBERS and len(args) == 1 and not kwargs:

@@ -113,10 +113,10 @@ def pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
               if name.partition(".")[0] == "pandas"}
     (tmp_path / "pandas").mkdir()
     (tmp_path / "pandas" / "__init__.py").write_text("""
-import operator
+import weakref
 class Series:
     def __init__(self, values): self.values = values
-    def __mul__(self, other): return operator.attrgetter("values")(self) * other
+    def __mul__(self, other): return weakref.ref(self)().values * other
 """)
     monkeypatch.syspath_prepend(tmp_path)
     yield importlib.import_module("pandas")
@@ -128,7 +128,7 @@ def test_what_to_do_with_a_series(pandas: Any) -> None:
     told = jit(lambda s: s * 2.0).explain(pandas.Series(np.ones(3)))
     text = str(told)
     assert "pandas: Python runs this library's code (pass columns as arrays: " in text
-    assert "attrgetter" not in text
+    assert "weakref" not in text
 
 
 # ------------------------------------------------------------------ headlines

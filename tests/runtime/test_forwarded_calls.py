@@ -12,8 +12,8 @@ import pytest
 import npcompile
 from npcompile import jit
 from npcompile.runtime.versions import forwarding
-from npcompile.runtime.versions.dispatch import FASTER
 from npcompile.runtime.versions.forwarding import PATIENCE, UNSEEN
+from npcompile.runtime.versions.tiering import FASTER
 from tests.support import oracle
 
 X = np.arange(6.0)

@@ -95,7 +95,7 @@ def _attempt(work: Callable[[], int], told: int) -> None:
     """Tells the machine code what some work gives.  Where nothing can be compiled, Python makes the
     transform.  Any other exception, a signal handler's or a bug's, the machine code raises in this
     thread, as a new one of its class: from a callback none would come through."""
-    words = (ctypes.c_int64 * len(TOLD)).from_address(told)
+    words = raw_memory.numbers(told, len(TOLD))
     try:
         words[TOLD.index("found")] = work()
     except BaseException as error:
@@ -141,10 +141,10 @@ def addresses(name: str) -> dict[str, int]:
     with _lock:
         _kinds.append(kind)
         kind.words[ENTRIES + 2] = len(_kinds) - 1
-    of_python = [getattr(ctypes.pythonapi, name) for name in _OF_PYTHON]
-    for k, function in enumerate((*_FUNCTIONS, None, *of_python)):
-        if function is not None:
-            kind.words[ENTRIES + k] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    for k, function in enumerate(_FUNCTIONS, ENTRIES):
+        kind.words[k] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    for k, python in enumerate(_OF_PYTHON, ENTRIES + 3):
+        kind.words[k] = raw_memory.symbol(None, python)
     return {f"npc.{name}": ctypes.addressof(kind.words),
             **{name: prepared.walker_code()[name]
                for name in ("npc_fft_call", "npc_fft_entry", "npc_fft_rows")}}

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from npcompile.core.paths import defer
 from npcompile.guards.kinds import IdentityGuard
 from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import arguments, views
 from npcompile.ops.operands import ArrayRef
-from npcompile.python.grids import IndexIterator
 from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.iterators import ConstantIterator, ItemsIterator
 from npcompile.python.values import (
@@ -35,7 +35,10 @@ from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.polyfills.consumers import follow
 
 if TYPE_CHECKING:
+    from npcompile.python import grids
     from npcompile.tracing.services import Tracer
+else:
+    defer(globals(), "npcompile.python", "grids")
 
 
 # ---------------------------------------------------------------------- in Python
@@ -350,7 +353,7 @@ def _product(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if parts and len(ends) == len(parts):
         for end in ends:
             arguments.length(t, t.operand(end), "product")
-        return IndexIterator((Static(0), Sequence(tuple(ends))), token=t.token())
+        return grids.IndexIterator((Static(0), Sequence(tuple(ends))), token=t.token())
     lengths = [part.left(t) for part in parts]
     if None in lengths:
         raise t.refuse("product", "of what only the run knows the length of")
