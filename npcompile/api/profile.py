@@ -338,6 +338,7 @@ class Reading:
         self.twin, self.marks, self.ticks = twin, recorder.marks, ticks
         self.seconds, self.busy, self.sums, self.events = seconds, busy, sums, events
         self.here = twin.function.__code__.co_filename
+        self._names: dict[tuple[int, int], tuple[str, str]] = {}
         self.timed = frozenset([id(mark.statement) for mark in self.marks])
 
     @classmethod
@@ -456,14 +457,15 @@ class Reading:
         return [(*self.named(event.mark, event.amount), self.when(event.begin),
                  self.when(event.end)) for event in self.events]
 
-    @functools.cache  # noqa: B019 - a reading is short-lived
     def named(self, mark: int, amount: int) -> tuple[str, str]:
-        """The name and kind of a step."""
-        found = self.marks[mark]
-        if found.statement is None:
-            return found.program.name, "program"
-        step = self.step(found.statement, 0.0, 1, amount)
-        return step.name, step.kind
+        """The name and kind of a step, which is made once for all its runs."""
+        if (mark, amount) not in self._names:
+            found = self.marks[mark]
+            if found.statement is None:
+                return found.program.name, "program"
+            step = self.step(found.statement, 0.0, 1, amount)
+            self._names[mark, amount] = step.name, step.kind
+        return self._names[mark, amount]
 
     @functools.cached_property
     def begun(self) -> int:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from npcompile.python.instances import InstanceType
-from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.instances import RepresentedType
 from npcompile.python.values import TRUE, Method, Value
 
 
-class BoundMethodType(PythonType):
+class BoundMethodType(RepresentedType):
     """A method of an object, of a user's class or of one that is not written in Python."""
 
+    represents = Method
     value: Method
-
-    @classmethod
-    def of(cls, t: Tracing, value: Value) -> PythonType:
-        return (cls if isinstance(value, Method) else InstanceType)(t, value)
 
     def call(
         self, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool = False

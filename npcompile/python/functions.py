@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from npcompile.frontend.bytecode import analyse
-from npcompile.python.instances import InstanceType
-from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.instances import RepresentedType
+from npcompile.python.protocol import Tracing
 from npcompile.python.values import (
     TRUE,
     UNBOUND,
@@ -19,14 +19,11 @@ from npcompile.python.values import (
 _VARARGS, _VARKEYWORDS = 0x04, 0x08  #: flags of a code object that takes ``*args``, ``**kwargs``
 
 
-class DefinedType(PythonType):
+class DefinedType(RepresentedType):
     """A function with its defaults and its closure."""
 
+    represents = Function
     value: Function
-
-    @classmethod
-    def of(cls, t: Tracing, value: Value) -> PythonType:
-        return (cls if isinstance(value, Function) else InstanceType)(t, value)
 
     def call(
         self, args: tuple[Value, ...], kwargs: dict[str, Value], plain: bool = False

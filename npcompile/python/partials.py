@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import functools
 
-from npcompile.python.instances import InstanceType
-from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.instances import RepresentedType
+from npcompile.python.protocol import Tracing
 from npcompile.python.values import NULL, TRUE, Partial, Value
 
 
-class PartialType(PythonType):
+class PartialType(RepresentedType):
     """A callable with its first arguments and some keywords."""
 
+    represents = Partial
     value: Partial
-
-    @classmethod
-    def of(cls, t: Tracing, value: Value) -> PythonType:
-        return (cls if isinstance(value, Partial) else InstanceType)(t, value)
 
     @classmethod
     def construct(cls, t: Tracing, /, *args: Value, **kwargs: Value) -> Value:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from npcompile.python.instances import InstanceType
-from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.instances import RepresentedType
+from npcompile.python.protocol import Tracing
 from npcompile.python.values import NONE, NULL, Slice, Value
 
 _NAMES = ("start", "stop", "step")
 
 
-class SliceType(PythonType):
+class SliceType(RepresentedType):
     """A ``slice``."""
 
+    represents = Slice
     value: Slice
-
-    @classmethod
-    def of(cls, t: Tracing, value: Value) -> PythonType:
-        return (cls if isinstance(value, Slice) else InstanceType)(t, value)
 
     @classmethod
     def construct(cls, t: Tracing, /, *args: Value) -> Value:

@@ -161,7 +161,7 @@ class Vector:
 
     @property
     def external(self) -> bool:
-        """Whether it is an external list, or a part of one, which nobody may change."""
+        """Whether the list is the caller's or a part of it: compiled code only reads it."""
         return self.home in ("boxed", "copied")
 
     def map(self, number: Callable[[Node], Node], array: Callable[[ArrayRef], Any]) -> Vector:

@@ -184,7 +184,7 @@ class FunctionTracer:
         self.visible += count
 
     def hides_writes(self, since: int) -> None:
-        """Takes back the count of writes that nobody else sees."""
+        """Sets the count of writes back: the caller can't see the later ones."""
         self.writes = since
 
     # ------------------------------------------------------------------ what operators ask

@@ -59,7 +59,8 @@ def main() -> None:
         for name in sys.argv[3:] or fuzz.names():
             try:
                 grammar = fuzz.grammar(name)
-            except pytest.skip.Exception:  # of a library that is not here
+            except pytest.skip.Exception as skipped:  # a library is not here
+                print(f"{name}: left out, {skipped}", flush=True)
                 continue
             told = status(grammar, seed, some)
             print(f"ROW {name}: {some} programs from {seed}: {told}", flush=True)

@@ -37,7 +37,7 @@ class ListCode:
         self.texts: list[str] = []
 
     def function(self, item: Any) -> str:
-        """The name of the function that makes lists of such items."""
+        """The name of the function that makes lists of items of this type."""
         key = _form(item)
         if key not in self._names:
             name = self._names[key] = f"npc.list.{len(self._names)}"

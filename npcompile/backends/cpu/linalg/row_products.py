@@ -119,7 +119,7 @@ class RowProducts(PortableProducts):
         f.do("ret void")
 
     def _held_in(self, f: LLVMFunction, places: list[Value], lanes: list[Lanes]) -> list[Value]:
-        """What is stored in a tile."""
+        """The numbers that memory holds at the places of a tile, vector by vector."""
         numbers, found = self.numbers(f, self.lanes), list[Value]()
         for at, place in enumerate(places):
             own = lanes[at % len(lanes)]

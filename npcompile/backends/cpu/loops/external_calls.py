@@ -195,7 +195,7 @@ class HostCalls:
 
     @contextmanager
     def not_drawn(self, call: Call) -> Iterator[None]:
-        """What is written inside runs where machine code can't draw the number."""
+        """The code written inside this context runs where machine code can't draw the number."""
         f, site = self.f, call.function
         assert isinstance(site, CallSite)
         assert site.direct is not None
@@ -286,8 +286,8 @@ class HostCalls:
             f.store(part, f.offset(place, elem, i64(k)))
 
     def adopt(self, sizes: SizeEmitter, result: Value, buffer: Buffer) -> Value:
-        """Takes over a result that is as expected and nobody else's, or a copy; the reference that
-        is left to give back."""
+        """Stores the result of a library function as a buffer: the array itself if it is as
+        expected and has no other owner, else a copy.  Gives the reference to be released."""
         f = self.f
         shape = [sizes(n) for n in buffer.shape]
         fresh, as_it_is = f.alloca("ptr"), self.is_fresh(result, buffer, shape)
