@@ -145,27 +145,19 @@ define i32 @npc_comes_again() {{
   %class = alloca ptr
   %value = alloca ptr
   %traceback = alloca ptr
-  call void @PyErr_Fetch(ptr %class, ptr %value, ptr %traceback)
-  call void @PyErr_NormalizeException(ptr %class, ptr %value, ptr %traceback)
+  call void @npc.fetch(ptr %class, ptr %value, ptr %traceback)
   %kind = load ptr, ptr %class
   %exception = load ptr, ptr %value
   %trace = load ptr, ptr %traceback
-  %traced = icmp ne ptr %trace, null
-  br i1 %traced, label %set, label %ask
-set:
-  call i32 @PyException_SetTraceback(ptr %exception, ptr %trace)
-  br label %ask
-ask:
   %answer = call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr @npc.poll.handlers,
     ptr %exception, ptr null)
   %interrupted = icmp eq ptr %answer, null
   br i1 %interrupted, label %another, label %told
-another:                                                ; while it was being handled, so to speak
+another:                                                ; a second handler has raised meanwhile
   %class.2 = alloca ptr
   %value.2 = alloca ptr
   %traceback.2 = alloca ptr
-  call void @PyErr_Fetch(ptr %class.2, ptr %value.2, ptr %traceback.2)
-  call void @PyErr_NormalizeException(ptr %class.2, ptr %value.2, ptr %traceback.2)
+  call void @npc.fetch(ptr %class.2, ptr %value.2, ptr %traceback.2)
   %second = load ptr, ptr %value.2
   call void @Py_IncRef(ptr %exception)
   call void @PyException_SetContext(ptr %second, ptr %exception)
@@ -193,21 +185,29 @@ define internal void @npc.keep(ptr %list) noinline {{
   %class = alloca ptr
   %value = alloca ptr
   %traceback = alloca ptr
+  call void @npc.fetch(ptr %class, ptr %value, ptr %traceback)
+  %kind = load ptr, ptr %class
+  %exception = load ptr, ptr %value
+  %trace = load ptr, ptr %traceback
+  call i32 @PyList_Append(ptr %list, ptr %exception)
+  call void @Py_DecRef(ptr %kind)
+  call void @Py_DecRef(ptr %exception)
+  call void @Py_DecRef(ptr %trace)
+  ret void
+}}
+
+; Takes the exception, which knows its traceback then; there may be none.
+define internal void @npc.fetch(ptr %class, ptr %value, ptr %traceback) noinline {{
   call void @PyErr_Fetch(ptr %class, ptr %value, ptr %traceback)
   call void @PyErr_NormalizeException(ptr %class, ptr %value, ptr %traceback)
   %exception = load ptr, ptr %value
   %trace = load ptr, ptr %traceback
   %traced = icmp ne ptr %trace, null
-  br i1 %traced, label %set, label %append
+  br i1 %traced, label %set, label %done
 set:
   call i32 @PyException_SetTraceback(ptr %exception, ptr %trace)
-  call void @Py_DecRef(ptr %trace)
-  br label %append
-append:
-  call i32 @PyList_Append(ptr %list, ptr %exception)
-  %kind = load ptr, ptr %class
-  call void @Py_DecRef(ptr %kind)
-  call void @Py_DecRef(ptr %exception)
+  br label %done
+done:
   ret void
 }}
 """
