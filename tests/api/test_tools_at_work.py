@@ -21,7 +21,7 @@ import pytest
 
 from npcompile import jit
 from npcompile.core import sections
-from npcompile.runtime.unsafe import gates
+from npcompile.runtime.unsafe import gates, native_functions
 
 
 def scaled(x: Any, k: float = 2.0) -> Any:
@@ -281,3 +281,60 @@ def test_a_profile_function_calls_while_calls_for_profilers_are_imported() -> No
         "assert all(x == [3, 3] for x in [*found, last.tolist()]), found\n"
     )
     subprocess.run([sys.executable, "-c", text], check=True)
+
+
+def test_calls_between_the_stores_of_an_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may call a function while its entries are taken out and put back."""
+    compiled = jit(scaled)
+    x, answers = np.arange(3.0), []
+    assert compiled(x).tolist() == scaled(x).tolist()
+    word = native_functions._word
+
+    class Word:
+        def __init__(self, function: Any, place: int) -> None:
+            self.held = word(function, place)
+
+        def __getitem__(self, k: int) -> Any:
+            return self.held[k]
+
+        def __setitem__(self, k: int, value: int) -> None:
+            self.held[k] = value
+            answers.append(compiled(x).tolist())
+
+    entry = native_functions.installed(compiled)
+    assert entry
+    monkeypatch.setattr(native_functions, "_word", Word)
+    for address in (0, entry, 0, entry):
+        native_functions.install(compiled, address)
+    assert answers and all(answer == scaled(x).tolist() for answer in answers)
+
+
+SEARCHES = """
+import sys, threading
+import numpy as np
+from npcompile import jit
+from npcompile.runtime.unsafe import gates
+
+sys.setswitchinterval(1e-6)
+search, found, ready = gates._search, [], threading.Barrier(4)
+gates._search = lambda: found.append(search()) or found[-1]
+
+def work():
+    ready.wait()
+    places = gates._places()
+    assert places is found[0] is not None, (places, found)
+    assert jit(lambda x: x + 1)(np.ones(2)).tolist() == [2, 2]
+
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert len(found) == 1 and not gates.looked_at()
+print("fine")
+"""
+
+
+def test_threads_search_one_after_the_other() -> None:
+    done = subprocess.run([sys.executable, "-c", SEARCHES], capture_output=True, text=True)
+    assert done.stdout == "fine\n", done.stderr

@@ -27,6 +27,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from npcompile.core.locks import lock
 from npcompile.core.records import record
 from npcompile.core.sections import whole_section
 from npcompile.runtime.unsafe.layout import supported
@@ -48,8 +49,19 @@ class _Places:
     profile: int = -1
 
 
-@cache
-def _places() -> Any:
+_searching = lock()  # two threads that search see each other's tools
+_searched_once: list[_Places | None] = []
+
+
+def _places() -> _Places | None:
+    if not _searched_once:
+        with _searching:
+            if not _searched_once:
+                _searched_once.append(_search())
+    return _searched_once[0]
+
+
+def _search() -> _Places | None:
     if sys.platform != "linux" or platform.machine() != "x86_64" or not supported():
         return None
     return _tools() if sys.version_info >= (3, 12) else _functions()
@@ -173,7 +185,8 @@ def looked_at() -> int:
         return LINES
     if not hasattr(sys, "monitoring"):  # before 3.12
         return CALLS if sys.getprofile() is not None else 0
-    tools = word(_places().address) if _found else _tools_in_python()
+    places = _places() if _found else None
+    tools = _tools_in_python() if places is None else word(places.address)
     if tools & ~_mask(_PROFILERS):
         return LINES
     return CALLS if tools else 0

@@ -141,13 +141,15 @@ def install(function: FunctionBase, address: int) -> None:
         from npcompile.runtime.unsafe.gates import gate  # decorating does not need it
 
         entrance = gate(_PLAIN, _CHAIN, _PASSING) or address
-    _word(function, _CHAIN)[0] = address
+    if address:  # before the gate stands there: another thread may call between the two stores
+        _word(function, _CHAIN)[0] = address
     _word(function, _POINTER)[0] = entrance
 
 
 def installed(function: FunctionBase) -> int:
     """The address that calls go to; 0: ``__call__``."""
-    return 0 if layout() is None else _word(function, _CHAIN)[0]
+    served = layout() is not None and _word(function, _POINTER)[0]
+    return int(_word(function, _CHAIN)[0]) if served else 0
 
 
 def stands_for(function: FunctionBase, plain: object) -> None:
