@@ -10,6 +10,7 @@ such a function gives: last bits of a divisor make any number of it.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import tempfile
@@ -241,6 +242,8 @@ def remembered(space: dict[str, Any]) -> list[Any]:
 
 def check(seed: int, counts: Counter[str]) -> str:
     """Runs one program; what differs, or an empty string."""
+    told = logging.getLogger("npcompile")  # its own warnings are not printed among NumPy's
+    told.addHandler(logging.NullHandler())
     writer = Writer(seed)
     made: list[Any] = []
 
