@@ -152,13 +152,13 @@ def _past(dispatcher: Dispatcher) -> dict[str, Any]:
     """The fields that tell of the calls so far."""
     lines = [_count(len(dispatcher.versions), "compiled version")]
     fallbacks, left = dispatcher.fallbacks, 0
-    for why, count in fallbacks.items():
+    for why, count in list(fallbacks.items()):
         lines.append(f"{_count(count, 'call')} in Python: {why}")
     for version in dispatcher.versions:
-        for why, count in version.exits.items():
+        for why, count in list(version.exits.items()):
             lines.append(f"{_count(count, 'time')} left compiled code: {readable(why)}")
             left += count
-    calls = sum(count for why, count in fallbacks.items() if why != COMPARED)
+    calls = sum(count for why, count in list(fallbacks.items()) if why != COMPARED)
     return {"history": lines, "in_python": calls, "left": left}
 
 
@@ -209,7 +209,7 @@ def _graph_breaks(dispatcher: Dispatcher, versions: Sequence[Version]) -> list[s
     traces = [version.trace for version in versions]
     lines = []
     if dispatcher.regions is not None:
-        for continuation in dispatcher.regions.continuations.values():
+        for continuation in dispatcher.regions.all():
             traces += [v.trace for v in continuation.versions]
             lines += _to_the_end(continuation.fallbacks)
         lines += _to_the_end(dispatcher.regions.rests)

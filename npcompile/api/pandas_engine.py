@@ -68,7 +68,7 @@ def _once(func: Any, name: Any, make: Callable[[], Any]) -> Any:
     """What was made of a function before, or is now."""
     known = _made.setdefault(func, {})
     if name not in known:
-        known[name] = make()
+        known.setdefault(name, make())
     return known[name]
 
 

@@ -110,14 +110,19 @@ class _Table:
 
     def put(self, k: int, function: int, mark: int | None) -> None:
         """Has another loop run in the place of a stub."""
-        self.own[k] = function, mark
-        self.lend(self.lent)
+        with _lock:
+            self.own[k] = function, mark
+            self._place()
 
-    def lend(self, library: bool) -> None:
-        """Has the library's loops run, or again those of this table."""
-        self.lent = library
+    def lend(self) -> None:
+        """Has the library's loops run while errors are reported, else those of this table."""
+        with _lock:
+            self.lent = bool(reported)
+            self._place()
+
+    def _place(self) -> None:
         for k, own in self.own.items():
-            self.functions[k], self.data[k] = self.theirs(k) if library else own
+            self.functions[k], self.data[k] = self.theirs(k) if self.lent else own
 
 
 class _Stub:
@@ -155,16 +160,19 @@ class _Stub:
             if self.loop is not None:  # another thread was first
                 return
             table, k = self.table, self.place
-            table.put(k, *table.theirs(k))
+            made = [table.theirs(k)]
 
             def compiled() -> None:
                 loop = UfuncLoop(table.op, self.dtypes)
                 _kept.append(loop)
                 alike = len(set(self.dtypes)) == 1
-                table.put(k, loop.address, mark(table.made) if alike else None)
+                made.append((loop.address, mark(table.made) if alike else None))
 
-            _attempt(table.op, compiled)
-            self.loop = _LOOP(table.own[k][0])
+            try:
+                _attempt(table.op, compiled)
+            finally:  # not before: other threads wait here, whose results have the same bits
+                table.put(k, *made[-1])
+                self.loop = _LOOP(made[-1][0])
 
 
 @cache

@@ -116,7 +116,7 @@ class CoreUfunc:
     @property
     def types(self) -> list[str]:
         """The dtypes of the loops that were asked for or used, as NumPy's ufuncs tell them."""
-        kinds = dict.fromkeys([*self.declared, *(kind for kind, _ in self._variants)])
+        kinds = dict.fromkeys([*self.declared, *[kind for kind, _ in list(self._variants)]])
         chars = [[dtype.char for dtype in kind.dtypes] for kind in kinds]
         return [f"{''.join(c[: self.nin])}->{''.join(c[self.nin :])}" for c in chars]
 
@@ -127,7 +127,7 @@ class CoreUfunc:
     def explain(self) -> str:
         """Says for each loop in use whether it is compiled, and if not why."""
         lines = []
-        for (kind, _), variant in self._variants.items():
+        for (kind, _), variant in list(self._variants.items()):
             refusal = variant.loop.refusal
             told = "machine code" if refusal is None else f"runs in Python: {refusal}"
             lines.append(f"  {', '.join(dtype.name for dtype in kind.dtypes)}: {told}")
@@ -148,7 +148,7 @@ class CoreUfunc:
     def _make(self, kind: LoopKind, lengths: Mapping[str, int]) -> _Variant:
         load(*_COMPILER)
         with _lock:
-            for (known, _), variant in self._variants.items():
+            for (known, _), variant in list(self._variants.items()):
                 if known == kind and variant.loop.stands() and variant.loop.fits(lengths):
                     return variant
             return _Variant(self, kind, lengths)
@@ -204,7 +204,7 @@ class Vectorized(CoreUfunc):
             return self._element_by_element(args, kwargs)
         variant, weak = found
         if variant.state[1] and not variant.loop.stands():
-            del self._known[kinds]
+            self._known.pop(kinds, None)  # another thread may have been first
             return self(*args, **kwargs)
         if weak is not None:
             args = (*[x if to is None else to(x) for x, to in zip(args, weak)], *args[self.nin:])

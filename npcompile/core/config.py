@@ -174,6 +174,7 @@ class _Modes:
         self._thread = 0  # whose calls it takes
         self.standing = bool(_deterministic())
         self._listeners: Living[Any] = Living()
+        self._telling = 0  # threads that tell the listeners of a change
         self._lock = lock()
 
     def __bool__(self) -> bool:
@@ -196,9 +197,22 @@ class _Modes:
             self.blocks += blocks
             if standing is not None:
                 self.standing = standing
-            told = self.listening() if bool(self) != before else []
-        for listener in told:
-            listener.modes_changed()
+            # where another thread tells of the same change, some have not heard of it yet
+            news = bool(self) != before or self._telling > 0
+        if news:
+            self.tell()
+
+    def tell(self) -> None:
+        """Has all listeners look at the modes as they are now."""
+        with self._lock:
+            told = self.listening()
+            self._telling += 1
+        try:
+            for listener in told:
+                listener.modes_changed()
+        finally:
+            with self._lock:
+                self._telling -= 1
 
     def record(self, taker: Taker | None) -> None:
         """Has a profiler take the calls of this thread from now on; None: no more.
@@ -212,9 +226,7 @@ class _Modes:
             if taker is not None and self.taker is not None:
                 raise RuntimeError("a profiler is recording already")
             self.taker, self._thread = taker, get_ident()
-            told = self.listening()
-        for listener in told:
-            listener.modes_changed()
+        self.tell()
 
     def taker_here(self) -> Taker | None:
         """The profiler that takes the calls of this thread."""

@@ -7,6 +7,7 @@ dies; what a signal handler raises there is lost.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from typing import Generic, TypeVar
 from weakref import ref
 
@@ -23,14 +24,17 @@ class Living(Generic[T]):
     """
 
     def __init__(self) -> None:
+        self._numbers = count()
         self._found: dict[int, ref[T]] = {}
         self._most = 64
 
     def add(self, thing: T) -> None:
-        if len(self._found) >= self._most:
-            self._found = {id(living): ref(living) for living in self}
+        if len(self._found) >= self._most:  # another thread may add something meanwhile
+            for number, known in list(self._found.items()):
+                if known() is None:
+                    self._found.pop(number, None)
             self._most = 2 * len(self._found) + 64
-        self._found[id(thing)] = ref(thing)
+        self._found[next(self._numbers)] = ref(thing)
 
     def __iter__(self) -> Iterator[T]:
         found = [known() for known in list(self._found.values())]

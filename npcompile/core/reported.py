@@ -25,17 +25,17 @@ class _Reported:
 
     def __init__(self) -> None:
         self._threads: set[int] = set()
-        self._listeners: list[Callable[[bool], None]] = []
+        self._listeners: list[Callable[[], None]] = []
         self._watches = False
 
     def __bool__(self) -> bool:
         return bool(self._threads)
 
-    def listen(self, listener: Callable[[bool], None]) -> None:
-        """Calls it at each change, and now if errors are reported."""
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Calls it after each change, and now if errors are reported."""
         self._listeners.append(listener)
         if self:
-            listener(True)
+            listener()
 
     def watch(self) -> None:
         """Hears of changes from now on."""
@@ -57,17 +57,19 @@ class _Reported:
         self._note(library.geterr())
 
     def _note(self, state: dict[str, str]) -> None:
-        before = bool(self)
-        if all(value == _SILENT.get(name, "ignore") for name, value in state.items()):
-            self._threads.discard(get_ident())
-        else:
-            self._threads.add(get_ident())
-        if bool(self) == before:
+        here = get_ident()
+        before = here in self._threads
+        silent = all(value == _SILENT.get(name, "ignore") for name, value in state.items())
+        if silent is not before:
             return
-        for listener in self._listeners:
-            listener(not before)
-        for function in modes.listening():
-            function.modes_changed()
+        if silent:
+            self._threads.discard(here)
+        else:
+            self._threads.add(here)
+        # also where another thread has told of it: not all may have heard it yet
+        for listener in list(self._listeners):
+            listener()
+        modes.tell()
 
 
 reported = _Reported()

@@ -492,6 +492,6 @@ def analyse(code: CodeType, start: int | None = None) -> Code:
     known = _KNOWN.setdefault(code, {})
     found = known.get(start)
     if found is None:
-        decoded = next((other.instructions for other in known.values()), None)
+        decoded = next((other.instructions for other in list(known.values())), None)
         found = known[start] = Code(code, start, decoded)
     return found

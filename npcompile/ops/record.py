@@ -196,8 +196,8 @@ def _look_at_aliases() -> None:
         if alias not in _SEEN_ALIASES:
             target = loaded(alias)
             if target is not None:
-                _SEEN_ALIASES.add(alias)
                 _BY_IDENTITY.setdefault(id(target), (target, name))
+                _SEEN_ALIASES.add(alias)  # not before: another thread would not find it
 
 
 def of_path(alias: str) -> Op | None:

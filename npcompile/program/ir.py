@@ -289,6 +289,10 @@ class Edge:
     leaving: tuple[Statement, ...] = ()
 
 
+#: why a loop is left at an edge
+INTERRUPTED = "a signal handler raises"
+
+
 @record(eq=False)
 class For:
     symbol: Symbol

@@ -16,6 +16,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from npcompile.core.locks import lock
+
 #: CuPy's modules whose functions mean what those of the same name mean here
 MODULES = {
     "cupy": "numpy",
@@ -47,15 +49,17 @@ class _Image:
 
 #: by the memory's device, address and size, as long as there are images of it
 _blocks: WeakValueDictionary[tuple[int, int, int], np.ndarray[Any, Any]] = WeakValueDictionary()
+_lock = lock()
 
 
 def image(array: Any) -> np.ndarray[Any, Any]:
     """The image of an array.  Its memory is reserved, not touched: none is in use."""
     memory = array.data.mem
     place = memory.device_id, memory.ptr, memory.size
-    block = _blocks.get(place)
-    if block is None:
-        block = _blocks[place] = np.empty(max(memory.size, 1), np.uint8)
+    with _lock:  # two blocks for one memory would share none
+        block = _blocks.get(place)
+        if block is None:
+            block = _blocks[place] = np.empty(max(memory.size, 1), np.uint8)
     return np.asarray(_Image(array, block))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from npcompile.backends.cpu.llvm.frame import SHORT, FrameLayout
 from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.program.ir import (
+    INTERRUPTED,
     Buffer,
     BufferResult,
     ItemsResult,
@@ -119,12 +120,17 @@ def left(program: Program, frame: FrameLayout, number: int, raised: int, what: A
         told = interrupts.taken()
         return Left("floating-point exceptions", number, names, exception=told)
     if number == SHORT:
-        return Left("memory has run out", number)
+        return Left("memory has run out", number, exception=interrupts.taken())
     if number == OVERLAP:
         return Left("arrays that overlap and are written, or may not be", number)
     if number == STALE:
         return Left("a global or a closure changed", number)
     way_out, begun = program.resumes[number], perf_counter()
-    held = list(map(FrameReader(program, frame, what).box, way_out.held()))
-    seconds = perf_counter() - begun
-    return Left(way_out.reason, number, names, None, held, seconds, interrupts.taken())
+    told = interrupts.taken() if way_out.reason == INTERRUPTED else None
+    try:
+        held = list(map(FrameReader(program, frame, what).box, way_out.held()))
+    except BaseException as error:  # another handler's
+        if told is None:
+            raise
+        raise error from told
+    return Left(way_out.reason, number, names, None, held, perf_counter() - begun, told)

@@ -12,6 +12,7 @@ left: Python goes on there by raising it (:mod:`.exits`).
 from __future__ import annotations
 
 from functools import partial
+from threading import get_ident, main_thread
 from typing import Any
 
 from npcompile.backends.cpu import target
@@ -219,8 +220,16 @@ def known() -> dict[str, int]:
 
 
 def taken() -> BaseException | None:
-    """Takes the exception that a handler has raised in the loop that was left last."""
-    return raised.pop() if raised else None
+    """Takes the exception that a handler has raised in the loop that this thread has left last.
+
+    Handlers run on the main thread.  Where a second one raised before the first one's exception was
+    taken, nobody is to meet that later.
+    """
+    if not raised or get_ident() != main_thread().ident:
+        return None
+    *earlier, found = raised
+    del raised[: len(earlier) + 1]
+    return found
 
 
 def raiser(exception: BaseException) -> Any:

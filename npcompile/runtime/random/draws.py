@@ -75,13 +75,12 @@ def _tables() -> Any:
 
 @record
 class _Drawers:
-    """The functions, and what keeps them."""
+    """The functions."""
 
     uniform: Callable[..., None]
     normal: Callable[..., None]
     integers: dict[Any, Callable[..., None]]  # by dtype
     addresses: dict[str, int]  # of the functions and of the tables
-    kept: tuple[Any, ...]
 
 
 _asked = 0  # how many numbers were drawn without them
@@ -103,6 +102,7 @@ def _drawers() -> _Drawers | None:
     tables = _tables()
     if tables is None:
         return None
+    raw_memory.keep_for_ever(tables)  # machine code has its address, whichever thread made it
     code = lasting(compiled(pcg.CODE))
     pointer, count, number = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
     one = ctypes.CFUNCTYPE(None, pointer, count, pointer, number, number)(code["npc_uniform"])
@@ -112,7 +112,7 @@ def _drawers() -> _Drawers | None:
     integers: dict[Any, Callable[..., None]] = {
         dtype: whole(code[f"npc_{dtype.name}"]) for dtype in (_INT, _INT32)}
     known = {name: code[name] for name in ("npc_normal", "npc_int64")} | {"npc.tables": place}
-    made = _Drawers(one, lambda *args: other(*args, place), integers, known, (code, tables))
+    made = _Drawers(one, lambda *args: other(*args, place), integers, known)
     return made if _agree(made) else None
 
 

@@ -29,15 +29,15 @@ import atexit
 import ctypes
 import os
 import sys
-import threading
 from functools import cache
 
 from npcompile.backends.target import here
 from npcompile.core.config import wanted_threads
+from npcompile.core.locks import lock
 from npcompile.runtime.threads.processors import MAX_THREADS, shared_processors
 from npcompile.runtime.unsafe import raw_memory
 
-_lock = threading.Lock()
+_lock = lock()  # a signal handler may ask for the number of threads at any point
 _chosen: int | None = None  # by set_num_threads
 
 
@@ -81,8 +81,6 @@ class _Pool:
             register(name, self._code[name])
 
     def _forked(self) -> None:
-        global _lock
-        _lock = threading.Lock()  # another thread may have held it
         self.forget()
         workers = sys.modules.get("multiprocessing.util")
         if workers is not None:  # calls it if the child is a worker, when the child knows that

@@ -213,8 +213,8 @@ _FORMAT = 1024  # where in the page the format of its arguments is
 def profile_with(python: Callable[..., Any]) -> None:
     """While a profiler is at work, ``python(callable, args, nargsf, kwnames)`` takes calls."""
     if not _profiled:
-        _profiled.append(python)
         _target[0] = id(python)
+        _profiled.append(python)  # a gate that another thread makes finds the target
 
 
 def _mask(byte: int) -> int:

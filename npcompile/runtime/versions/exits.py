@@ -159,8 +159,7 @@ class Exits:
     @property
     def exact(self) -> bool:
         """Whether all that was compiled after graph breaks must agree with NumPy bit for bit."""
-        rest = self.regions.continuations.values() if self.regions is not None else ()
-        return all(continuation.exact() for continuation in rest)
+        return all(rest.exact() for rest in self.regions.all()) if self.regions else True
 
     @property
     def graph_breaks(self) -> tuple[int, float]:
@@ -182,6 +181,6 @@ class Exits:
 
     def clear(self) -> None:
         """Forgets what was compiled."""
-        for continuation in self.regions.continuations.values() if self.regions else ():
-            continuation.clear()
+        for rest in self.regions.all() if self.regions else ():
+            rest.clear()
         self.regions = None

@@ -126,6 +126,8 @@ class Forwarder:
         else:
             granted, self._table[_LIMIT] = min(granted, BLIND), _FOREVER
         self._table[_LEFT] = granted
+        if modes:  # another thread has begun to promise something meanwhile
+            self._table[_LEFT] = 0
 
     def interrupt(self) -> None:
         """A call was not left to Python."""

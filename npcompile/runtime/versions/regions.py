@@ -134,17 +134,21 @@ class Continuations:
         self.outside = 0.0  # seconds outside of machine code
         self._ran = 0.0  # the price of the last region
 
+    def all(self) -> list[Dispatcher]:
+        """Those of now: another thread may add one meanwhile."""
+        return list(self.continuations.values())
+
     def release(self) -> None:
         """Lets go of the function, which is no more."""
         self.rests.clear()
-        for continuation in self.continuations.values():
+        for continuation in self.all():
             continuation.release()
         del self.function
 
     def adopt(self, function: FunctionType) -> None:
         """Serves another function of the same code."""
         self.function = function
-        for continuation in self.continuations.values():
+        for continuation in self.all():
             continuation.adopt(function, lambda: None)
 
     def idled(self, exact: bool, price: Callable[[], float]) -> bool:

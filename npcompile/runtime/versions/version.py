@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from threading import get_ident
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ class Version:
     of what it writes, so that Python can run instead and warn at the very lines.
 
     ``lasting``: it has other effects that last (a generator is drawn from), and can't run again
-    where they have happened since ``seen``.
+    where they have happened since its thread has ``seen`` (by threads).
     ``heavy``: it has loops or large arrays;
     ``adrift``: it was made for an earlier function of the same code, and its entry does not watch
     this one's variables yet, or those have changed.  ``trial``: whether Python is faster has to be
@@ -72,7 +73,7 @@ class Version:
     heavy: bool = False
     adrift: bool = False
     trial: TierProfile | None = None
-    seen: int = field(default_factory=effects.latest)
+    seen: dict[int, int] = field(default_factory=lambda: {get_ident(): effects.latest()})
     noted: int = 0
     patience: int = EXITS
     calls: int = 0
@@ -151,9 +152,10 @@ class Version:
         return drifts
 
     def lasts(self) -> bool:
-        """Whether its other effects may have happened in the last run."""
-        before, self.seen = self.seen, effects.latest()
-        return self.lasting and not (self.trace.marked and before == self.seen)
+        """Whether its other effects may have happened in this thread's last run."""
+        here, now = get_ident(), effects.latest()
+        before, self.seen[here] = self.seen.get(here), now
+        return self.lasting and not (self.trace.marked and before == now)
 
     def connect(self, bound: dict[str, Any], function: FunctionType) -> bool:
         """Looks anew at what the entry watches; after ``match`` has said that all is well."""

@@ -60,7 +60,8 @@ class Versions:
         if connected and (version.adrift or self._outdated):
             version.anchor()
             self._outdated = False
-            self._order([version, *(v for v in self.found if v is not version)])
+            if version in self.found:  # else another thread has withdrawn it
+                self._order([version, *(v for v in self.found if v is not version)])
         return connected
 
     # ------------------------------------------------------------------ changes
@@ -89,7 +90,7 @@ class Versions:
     def prefer(self, version: Version) -> None:
         """Tries a version first, from Python."""
         with self._served.lock:
-            self.found.sort(key=lambda v: v is not version)
+            self.found = sorted(self.found, key=lambda v: v is not version)
 
     def withdraw(self, version: Version) -> None:
         """Forgets one version."""

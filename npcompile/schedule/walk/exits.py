@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, cast
 from npcompile.core.errors import refuse
 from npcompile.graph.ir import Check, Node, Resume, result_nodes, trees
 from npcompile.graph.primitives import raises
+from npcompile.program.ir import INTERRUPTED
 from npcompile.schedule.memory.memories import Memory
 from npcompile.schedule.walk.draft_statements import Leave
 from npcompile.schedule.walk.result_memory import Results
-
-INTERRUPTED = "a signal handler raises"
 
 if TYPE_CHECKING:
     from npcompile.schedule.walk.scheduler import Scheduler
