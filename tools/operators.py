@@ -17,8 +17,8 @@ HEAD = '''"""Where each operator's record is defined, and the functions that it 
 
 Written by ``tools/operators.py`` from the definitions; do not edit.  A module is followed by the
 names without a function of their own, by those that stand for NumPy's function of that name (after
-``numpy:``, or ``eager:`` where npcompile's namespace has a ufunc of it), and by a line for each
-other name with its functions' paths.
+``numpy:``, or ``eager:`` where npcompile's namespace has a ufunc of it), and by the other names,
+each with its functions' paths, after ``-`` and with commas between them.
 """
 
 INDEX = """
@@ -43,8 +43,11 @@ def _read() -> None:
             EAGER.update(names if words[0] == "eager:" else ())
             ALIASES.update({f"numpy:{name}": name for name in names})
         else:
-            names = words[:1]
-            ALIASES.update(dict.fromkeys(words[1:], words[0]))
+            names = []
+            for text in line.partition("- ")[2].split(","):
+                name, *paths = text.split()
+                names.append(name)
+                ALIASES.update(dict.fromkeys(paths, name))
         MODULES.update(dict.fromkeys(names, module))
 
 
@@ -87,14 +90,25 @@ def _lines(module: str, ops: list[Any]) -> str:
     for eager, label in ((False, "numpy"), (True, "eager")):
         chosen = [op for op in plain if op.eager is eager]
         lines += [f"  {label}: {part}" for part in _wrapped(chosen, 88)]
-    lines += [f"  {op.name} {' '.join(op.aliases)}" for op in ops
-              if op.aliases and op not in plain]
+    named = [" ".join((op.name, *op.aliases)) for op in ops if op.aliases and op not in plain]
+    lines += [f"  - {part}" for part in _packed(named, 93)]
     return "".join(f"{line}\n" for line in lines)
 
 
 def _wrapped(ops: list[Any], width: int) -> list[str]:
     return textwrap.wrap(" ".join(op.name for op in ops), width, break_long_words=False,
                          break_on_hyphens=False)
+
+
+def _packed(texts: list[str], width: int) -> list[str]:
+    """Lines of texts with commas between them, none of which is divided."""
+    lines: list[str] = []
+    for text in texts:
+        if lines and len(lines[-1]) + len(text) + 2 <= width:
+            lines[-1] += f", {text}"
+        else:
+            lines.append(text)
+    return lines
 
 
 if __name__ == "__main__":

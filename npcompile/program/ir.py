@@ -366,6 +366,15 @@ def flat(body: Iterable[Statement]) -> Iterator[Statement]:
             yield from flat(block)
 
 
+def branches(body: Iterable[Statement]) -> Iterator[Statement]:
+    """Statements with those of branches in place of these."""
+    for statement in body:
+        if isinstance(statement, If):
+            yield from branches((*statement.then, *statement.orelse))
+        else:
+            yield statement
+
+
 # ------------------------------------------------------------------ leaving
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from npcompile.ops.arithmetic import POWER_ERRORS
 from npcompile.ops.complexes import is_complex
 from npcompile.ops.elementwise import (
     COMPLEX,
@@ -17,6 +16,7 @@ from npcompile.ops.elementwise import (
     ufunc,
 )
 from npcompile.ops.operands import Context, Operand
+from npcompile.ops.powers import POWER_ERRORS
 from npcompile.ops.record import SILENT, Domain, Errors
 from npcompile.special.complex import (
     complex_exponential,

@@ -41,7 +41,7 @@ from npcompile.ops.canonical import reduce as canonical
 from npcompile.program import interpret, show, verify
 from npcompile.program.ir import Kernel, Program, flat
 from npcompile.schedule import schedule
-from npcompile.schedule.memory.memories import disjoint
+from npcompile.schedule.memory.overlaps import disjoint
 from tests.support import oracle
 
 N, M = 6, 5

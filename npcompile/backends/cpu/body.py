@@ -48,11 +48,12 @@ from npcompile.program.ir import (
 if TYPE_CHECKING:
     from npcompile.backends.cpu import moves
     from npcompile.backends.cpu.linalg.routine_calls import Routines
-    from npcompile.backends.cpu.loops import external_calls, signal_polls
+    from npcompile.backends.cpu.loops import control_flow, external_calls, signal_polls
     from npcompile.backends.cpu.parallel import parallel_for
 else:
     defer(globals(), "npcompile.backends.cpu", "moves")
-    defer(globals(), "npcompile.backends.cpu.loops", "external_calls", "signal_polls")
+    defer(globals(), "npcompile.backends.cpu.loops", "control_flow", "external_calls",
+          "signal_polls")
     defer(globals(), "npcompile.backends.cpu.parallel", "parallel_for")
 
 ROOM, ROOMS = 2048, 8  # bytes of one on the stack, and how many
@@ -271,7 +272,7 @@ class ProgramBody(Statements):
                     if slots.holds(number):
                         slots.numbers[number] = Slots.number(slots, number)
                 slots.set_symbol(loop.symbol, f.binary("add", start, f.binary("mul", end, step)))
-                self.edge(edge, i64(signal_polls.MANY))
+                control_flow.edge(self, edge, i64(signal_polls.MANY))
             f.jump(on)
             f.label(on)
             running.goes_on([end])

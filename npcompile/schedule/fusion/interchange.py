@@ -34,7 +34,7 @@ from npcompile.schedule.fusion.row_blocks import (
     touches,
 )
 from npcompile.schedule.memory.allocate import bound, touched
-from npcompile.schedule.memory.memories import in_turn
+from npcompile.schedule.memory.overlaps import in_turn
 
 BYTES = 1 << 16  # that the rows of a block touch in one iteration
 LINE = 64

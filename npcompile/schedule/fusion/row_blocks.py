@@ -42,7 +42,7 @@ from npcompile.program.ir import (
     Value,
 )
 from npcompile.schedule.memory.allocate import touched
-from npcompile.schedule.memory.memories import Section, quotient, span, split
+from npcompile.schedule.memory.overlaps import Section, quotient, span, split
 
 if TYPE_CHECKING:
     from npcompile.schedule.fusion import routine_rows, vector_rows

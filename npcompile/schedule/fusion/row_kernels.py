@@ -23,7 +23,7 @@ from npcompile.program.ir import (
     Value,
 )
 from npcompile.schedule.memory.allocate import touched
-from npcompile.schedule.memory.memories import span, split
+from npcompile.schedule.memory.overlaps import span, split
 
 FARTHEST = 8  # rows that a member may lag, or leave at the edge of a part
 

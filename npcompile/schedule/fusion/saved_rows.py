@@ -19,7 +19,7 @@ from npcompile.graph.types import c_strides
 from npcompile.program.ir import Axis, Buffer, For, Index, Kernel, Load, Statement, Store, Value
 from npcompile.schedule.fusion.row_blocks import Fusion
 from npcompile.schedule.fusion.row_kernels import RingBuffer, RowRange, SkewedGroup, written
-from npcompile.schedule.memory.memories import span
+from npcompile.schedule.memory.overlaps import span
 
 
 @record

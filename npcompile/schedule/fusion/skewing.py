@@ -34,7 +34,7 @@ from npcompile.schedule.fusion.row_kernels import (
 )
 from npcompile.schedule.fusion.saved_rows import far_rows
 from npcompile.schedule.memory.allocate import touched
-from npcompile.schedule.memory.memories import quotient, span, split
+from npcompile.schedule.memory.overlaps import quotient, span, split
 from npcompile.schedule.memory.renamed_buffers import renamed_kernel
 
 SWEPT = 128  #: kernels of one function that sweep, each of which is compiled for several cases

@@ -32,7 +32,7 @@ from npcompile.core.sizes import (
 )
 from npcompile.program.ir import Buffer, For, If, Index, Kernel, Load, Statement, While
 from npcompile.schedule.memory.allocate import bound
-from npcompile.schedule.memory.memories import quotient
+from npcompile.schedule.memory.overlaps import quotient
 
 Range = tuple[Size, Size]
 DEPTH = 4  # axes of an array that are told apart

@@ -52,7 +52,7 @@ from npcompile.program.ir import (
 from npcompile.schedule.loops.loop_polls import held
 from npcompile.schedule.loops.parallel_loops import Exposed
 from npcompile.schedule.memory.allocate import reads
-from npcompile.schedule.memory.memories import in_turn
+from npcompile.schedule.memory.overlaps import in_turn
 
 FARTHEST = 3  # columns that the second row may be behind
 LONG = 80  # values of an iteration that fill the processor without help

@@ -18,7 +18,8 @@ from npcompile.graph.ir import WRITES, Get, Loop, Node, Region
 from npcompile.graph.primitives import raises
 from npcompile.graph.types import INT, Array
 from npcompile.program.ir import SizeValue
-from npcompile.schedule.memory.memories import BufferView, Memory, in_turn, overlap
+from npcompile.schedule.memory.memories import BufferView, Memory
+from npcompile.schedule.memory.overlaps import in_turn, overlap
 from npcompile.schedule.walk.demand import carried, is_number, sources
 from npcompile.schedule.walk.draft_statements import Choice, Counted, Repeated
 from npcompile.schedule.walk.exits import edge

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 import numpy as np
 
 from npcompile.core.facts import Facts
+from npcompile.core.paths import defer
 from npcompile.core.records import field, record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Node, Number
@@ -24,8 +25,13 @@ from npcompile.program.ir import (
     Store,
     Value,
 )
-from npcompile.schedule.memory.memories import BufferView, Footprint, Memory, conflict, weight
+from npcompile.schedule.memory.memories import BufferView, Footprint, Memory, weight
 from npcompile.schedule.walk.demand import MOST, code
+
+if TYPE_CHECKING:
+    from npcompile.schedule.memory import overlaps
+else:
+    defer(globals(), "npcompile.schedule.memory", "overlaps")
 
 #: for each axis of a value, the axis of the nest that it runs along; None: its only element
 AxisMap = tuple["int | None", ...]
@@ -134,10 +140,10 @@ class Nest:
                 return False
             for put in self.puts:
                 stale = put.access == load and put.mask is not None
-                if stale or conflict(facts, self.extents, load, put.access):
+                if stale or overlaps.conflict(facts, self.extents, load, put.access):
                     return False
         return not any(
-            conflict(facts, self.extents, store, other)
+            overlaps.conflict(facts, self.extents, store, other)
             for store in stores
             for other in (*mine, *loads, *(put.access for put in self.puts))
         )

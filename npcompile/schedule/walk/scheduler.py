@@ -39,7 +39,7 @@ from npcompile.graph.ir import (
 from npcompile.graph.primitives import PRIMITIVES
 from npcompile.graph.types import BOOL, OBJECT, Array, Opaque, Scalar
 from npcompile.program.ir import Apply, AxisIndex, Constant, SizeValue
-from npcompile.schedule.memory.memories import BufferView, Footprint, Memory, overlap
+from npcompile.schedule.memory.memories import BufferView, Footprint, Memory
 from npcompile.schedule.walk.demand import COSTS, END, HEAVY, LIMIT, Demand, code, is_number
 from npcompile.schedule.walk.draft_statements import Binding, Leave, Step
 from npcompile.schedule.walk.exits import check, may_flag
@@ -47,9 +47,11 @@ from npcompile.schedule.walk.nest import AxisMap, Nest, Put
 from npcompile.schedule.walk.splitting import WorkBounds
 
 if TYPE_CHECKING:
+    from npcompile.schedule.memory import overlaps
     from npcompile.schedule.walk import reduction_nests
 else:
     defer(globals(), "npcompile.schedule.walk", "reduction_nests")
+    defer(globals(), "npcompile.schedule.memory", "overlaps")
 
 Key = tuple[Node, AxisMap]
 
@@ -530,7 +532,7 @@ class Scheduler:
             found = known.get(node)
             place = self.place.get(node)
             if found is None and place is not None:
-                found = known[node] = overlap(self.facts, place, target)
+                found = known[node] = overlaps.overlap(self.facts, place, target)
             if found:
                 return True
             if found is None:

@@ -9,7 +9,8 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import symbols
 from npcompile.graph.ir import Geometry, Node
 from npcompile.graph.types import Array
-from npcompile.schedule.memory.memories import BufferView, Footprint, Memory, conflict
+from npcompile.schedule.memory.memories import BufferView, Footprint, Memory
+from npcompile.schedule.memory.overlaps import conflict
 from npcompile.schedule.walk.draft_statements import Exchange
 from npcompile.schedule.walk.exits import may_flag
 from npcompile.schedule.walk.nest import Nest, Put

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from npcompile.backends.cpu.kernels import precompiled, square_roots, tails
+from npcompile.backends.cpu.kernels import precompiled, square_roots
 from npcompile.backends.cpu.kernels.scope import (
     AHEAD,
     PIECES,
@@ -15,6 +15,7 @@ from npcompile.backends.cpu.kernels.scope import (
     masks_tail,
     narrow_memory,
     one_by_one,
+    pads,
     widest,
 )
 from npcompile.backends.cpu.llvm import access, register_shift
@@ -29,11 +30,11 @@ from npcompile.graph.ir import Subprogram, identity
 from npcompile.program.ir import Apply, Buffer, Constant, Index, Kernel, Load, SizeValue, Store
 
 if TYPE_CHECKING:
-    from npcompile.backends.cpu.kernels import parallel_reductions, reduction_kernels, scans
+    from npcompile.backends.cpu.kernels import parallel_reductions, reduction_kernels, scans, tails
 else:
     defer(
         globals(), "npcompile.backends.cpu.kernels", "parallel_reductions", "reduction_kernels",
-        "scans",
+        "scans", "tails",
     )
 
 LIGHT = 16  # operations of a kernel that memory may hold up
@@ -409,7 +410,7 @@ def row(scope: LoopScope, begin: Value, end: Value, each: Callable[[LoopScope], 
             loop.goes_on([f.binary("add", d, p) for d, p in zip(loop.carried, paces, strict=True)])
         return
     edge = _edge(scope.plan)
-    if tails.pads(scope.plan):
+    if pads(scope.plan):
         tails.row(scope, begin, end, *_vectors(scope, edge, begin, end))
         return
     if edge is not None and streams(scope.plan) and not _is_one_row(scope.plan):

@@ -14,7 +14,6 @@ import numpy as np
 from npcompile.backends.cpu.llvm import scalar
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, known_float, literal
 from npcompile.core.records import record
-from npcompile.program.ir import Apply, Kernel
 
 #: for each dtype its exponents' bias and fraction bits, and the safe exponents of the divisor.
 #: Those of the dividend are the middle half of all (-63 to 64, -511 to 512): the quotient, and a
@@ -33,15 +32,6 @@ class Divisor:
     number: Value
     inverse: Value
     wanted: Value
-
-
-def divisors(kernel: Kernel, varies: list[bool]) -> frozenset[int]:
-    """The values that are the same in all lanes and divide one that is not."""
-    return frozenset(
-        v.args[1] for v in kernel.values
-        if isinstance(v, Apply) and v.op == "div" and v.dtype.char in "fd"
-        and varies[v.args[0]] and not varies[v.args[1]]
-    )
 
 
 def divisor(f: LLVMFunction, dtype: np.dtype, number: Value, lanes: int) -> Divisor:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.backends.cpu.kernels import fp_barriers, quotients, square_roots
-from npcompile.backends.cpu.kernels.quotients import Divisor
+from npcompile.backends.cpu.kernels import fp_barriers, square_roots
 from npcompile.backends.cpu.llvm import access, register_shift, scalar, stencil_rows
 from npcompile.backends.cpu.llvm.access import Address, ElementAddress, Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts, component
@@ -36,11 +35,12 @@ from npcompile.program.ir import (
 )
 
 if TYPE_CHECKING:
-    from npcompile.backends.cpu.kernels import branched_updates
+    from npcompile.backends.cpu.kernels import branched_updates, quotients
+    from npcompile.backends.cpu.kernels.quotients import Divisor
     from npcompile.backends.cpu.llvm import intrinsics
     from npcompile.backends.target import Target
 else:
-    defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates")
+    defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates", "quotients")
     defer(globals(), "npcompile.backends.cpu.llvm", "intrinsics")
 
 LINE = 64  # bytes that memory is read by
@@ -52,6 +52,8 @@ FAR = 1 << 18  # bytes beyond which nothing is: what is needed sooner would leav
 SIMPLE = 4  # operations of a kernel that are quickly done one by one
 
 
+HEAVY = 24  # operations on vectors from which on a second copy costs more than rooms do
+EACH = 8  # operations that a room must save
 PIECES = 8  # of a range, that threads take one after the other, at most
 ALL_ONES = i64(-1)
 
@@ -86,7 +88,7 @@ class NestPlan:
         self.in_turns = False  # with the divider
         if lanes > 1 and target.width >= 32:  # which have fused multiplication
             varies = [self.vector(position) for position in range(len(kernel.values))]
-            self.divisors = quotients.divisors(kernel, varies)
+            self.divisors = divisors(kernel, varies)
             self.products = square_roots.by_products(kernel, target, lanes, varies, self.divisors)
             self.in_turns = square_roots.in_turns(kernel, varies, self.products)
         self.runs = register_shift.runs(kernel, target, lane_axis, lanes)
@@ -626,3 +628,32 @@ def one_by_one(kernel: Kernel) -> bool:
 def masks_tail(plan: NestPlan) -> bool:
     """Whether the machine has masked accesses for all that the kernel touches."""
     return plan.lanes > 1 and (plan.target.masks or not narrow_memory(plan.kernel))
+
+
+def pads(plan: NestPlan) -> bool:
+    """Whether a kernel's rows had better be computed as :mod:`.tails` does, and can be: it reads
+    and writes nothing but whole elements one after the other."""
+    kernel, axis = plan.kernel, plan.lane_axis
+    moving = [p for p, value in enumerate(kernel.values) if plan.vector(p)]
+    loads = [v for v in (kernel.values[p] for p in moving) if isinstance(v, Load)]
+    operations = sum(isinstance(kernel.values[p], Apply) for p in moving)
+    places: list[Load | Store] = [*loads, *kernel.stores]
+    return (
+        masks_tail(plan)
+        and not kernel.in_order
+        and operations >= max(HEAVY, EACH * len(places))
+        and not any(isinstance(kernel.values[p], AxisIndex) for p in moving)
+        and all(p.by is None and p.at.coefficients[axis] == 1 for p in places)
+        and all(s.mask is None and not s.at.part for s in kernel.stores)
+        and all(plan.accesses[address] == constant
+                for address, constant in (access.split(p.buffer, p.at) for p in places))
+    )
+
+
+def divisors(kernel: Kernel, varies: list[bool]) -> frozenset[int]:
+    """The values that are the same in all lanes and divide one that is not."""
+    return frozenset(
+        v.args[1] for v in kernel.values
+        if isinstance(v, Apply) and v.op == "div" and v.dtype.char in "fd"
+        and varies[v.args[0]] and not varies[v.args[1]]
+    )

@@ -9,39 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from npcompile.backends.cpu.kernels.scope import AHEAD, LoopScope, NestPlan, masks_tail
+from npcompile.backends.cpu.kernels.scope import AHEAD, LoopScope
 from npcompile.backends.cpu.llvm.access import Address, element_type, load_where, split, store_where
 from npcompile.backends.cpu.llvm.scalar import component, memory
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, poison
 from npcompile.core.records import replace
-from npcompile.program.ir import Apply, AxisIndex, Load, Store
-
-HEAVY = 24  # operations on vectors from which on a second copy costs more than rooms do
-EACH = 8  # operations that a room must save
-
-
-def pads(plan: NestPlan) -> bool:
-    """Whether a kernel's rows had better be computed so, and can be: it reads and writes nothing
-    but whole elements one after the other."""
-    kernel, axis = plan.kernel, plan.lane_axis
-    moving = [p for p, value in enumerate(kernel.values) if plan.vector(p)]
-    loads = [v for v in (kernel.values[p] for p in moving) if isinstance(v, Load)]
-    operations = sum(isinstance(kernel.values[p], Apply) for p in moving)
-    places: list[Load | Store] = [*loads, *kernel.stores]
-    return (
-        masks_tail(plan)
-        and not kernel.in_order
-        and operations >= max(HEAVY, EACH * len(places))
-        and not any(isinstance(kernel.values[p], AxisIndex) for p in moving)
-        and all(p.by is None and p.at.coefficients[axis] == 1 for p in places)
-        and all(s.mask is None and not s.at.part for s in kernel.stores)
-        and all(plan.accesses[address] == constant
-                for address, constant in (split(p.buffer, p.at) for p in places))
-    )
+from npcompile.program.ir import Load
 
 
 def row(scope: LoopScope, begin: Value, end: Value, first: Value, stop: Value) -> None:
-    """A row of a kernel that :func:`pads`; vectors begin before ``stop``, the first one is
+    """A row of a kernel that :func:`.scope.pads`; vectors begin before ``stop``, the first one is
     ``first`` elements before the second."""
     f, plan, lanes = scope.f, scope.plan, scope.plan.lanes
     kernel, of = plan.kernel, plan.vector

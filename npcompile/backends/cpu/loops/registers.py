@@ -310,6 +310,10 @@ class Registers(Slots):
         super().set_data(buffer, pointer)
         self.places[buffer] = pointer
 
+    def count_from(self, symbol: Symbol, rows: dict[tuple[Buffer, Size], Value]) -> None:
+        """Has elements in the loop of an index counted from addresses that are known before it."""
+        self.rows = symbol, rows
+
     def row(self, buffer: Buffer, offset: Size) -> tuple[Value, Size]:
         if self.rows is not None:
             symbol, rows = self.rows

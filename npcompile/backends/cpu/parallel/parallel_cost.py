@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 
 from npcompile.backends.cpu.kernels import kernel_functions
 from npcompile.backends.cpu.kernels.kernel_functions import weight
-from npcompile.backends.cpu.loops.statements import branches
 from npcompile.program.ir import (
     Buffer,
     Call,
@@ -23,6 +22,7 @@ from npcompile.program.ir import (
     RoutineCall,
     Statement,
     While,
+    branches,
     flat,
 )
 
