@@ -17,6 +17,7 @@ guards the compiled code.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from operator import eq, le, lt, ne
 from typing import Any, Union
 
 from npcompile.core.records import record
@@ -426,6 +427,10 @@ def _call_low(call: SizeCall) -> int | None:
     return None
 
 
+#: what a predicate of two numbers says
+HOLDS: dict[str, Callable[[int, int], bool]] = {"==": eq, "!=": ne, "<": lt, "<=": le}
+
+
 @record
 class Predicate:
     """``left op right`` over sizes; ``op`` is one of ``== != < <=``."""
@@ -438,8 +443,7 @@ class Predicate:
         return f"{self.left!r} {self.op} {self.right!r}"
 
     def holds(self, value: Callable[[Symbol], int]) -> bool:
-        a, b = evaluate(self.left, value), evaluate(self.right, value)
-        return {"==": a == b, "!=": a != b, "<": a < b, "<=": a <= b}[self.op]
+        return HOLDS[self.op](evaluate(self.left, value), evaluate(self.right, value))
 
 
 def bound(predicate: Predicate) -> tuple[Symbol, int, int] | None:
