@@ -47,6 +47,7 @@ from npcompile.tracing import (
     iteration,
     operator_methods,
     operators,
+    questions,
     traced_containers,
 )
 from npcompile.tracing.escapes import as_number
@@ -502,7 +503,7 @@ def _operator(symbol: str, function: Callable[..., Value], count: int) -> Rule:
 
 
 for _names, _function, _count in (
-    (_OPERATORS, operators.binary, 2), (_COMPARISONS, operators.compare, 2),
+    (_OPERATORS, operators.binary, 2), (_COMPARISONS, questions.compare, 2),
     (_SIGNS, operators.unary, 1),
 ):
     for _symbol, _name in _names.items():

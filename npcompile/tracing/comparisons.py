@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from npcompile.core.paths import defer
 from npcompile.frontend.bytecode import VERSION, Instruction
 from npcompile.python.values import Frame
-from npcompile.tracing import operators
+from npcompile.tracing import questions
 from npcompile.tracing.opcodes import on, pop, push, take
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def compare_op(t: Tracer, frame: Frame, i: Instruction) -> None:
 @on("IS_OP")
 def is_op(t: Tracer, frame: Frame, i: Instruction) -> None:
     left, right = take(frame, 2)
-    found = operators.identity(t, left, right)
+    found = questions.identity(t, left, right)
     push(frame, t.negated(found) if i.arg else found)
 
 

@@ -21,6 +21,7 @@ from npcompile.python.values import (
     Unreachable,
     Value,
     Vector,
+    python_class,
 )
 from npcompile.tracing import (
     external,
@@ -356,3 +357,59 @@ class ExternalList(ListType):
         if source is None:
             return super().iterate()
         return ExternalListIterator((self.value, *self.t.iterations_outside(held, source)))
+
+
+# ------------------------------------------------------------------ + and * of sequences
+
+
+def combined(t: Tracer, symbol: str, left: Value, right: Value) -> Value | None:
+    """``+`` and ``*`` of tuples and lists."""
+    kinds = [python_class(v) for v in (left, right)]
+    plain = symbol.rstrip("=")
+    grown = [isinstance(v, HeapObject) and isinstance(t.heap[v], Vector) for v in (left, right)]
+    if plain == "+" and kinds[0] is kinds[1] is list and any(grown):
+        made = left if symbol != plain else t.call(Static(list.copy), (left,), {})
+        t.call(Static(list.extend), (made, right), {})
+        return made
+    if plain == "+" and kinds[0] is kinds[1] and kinds[0] in (tuple, list):
+        joined = (*iteration.items(t, left), *iteration.items(t, right))
+    elif plain == "*" and kinds[0] in (tuple, list) and not isinstance(right, ArrayRef):
+        return _repeated(t, symbol, left, right)
+    elif plain == "*" and kinds[1] in (tuple, list) and not isinstance(left, ArrayRef):
+        return _repeated(t, symbol, right, left)
+    else:
+        return None
+    return _joined(t, symbol, left, joined)
+
+
+def _joined(t: Tracer, symbol: str, left: Value, items: tuple[Value, ...]) -> Value:
+    """The result of ``+`` or ``*``."""
+    if len(items) > 4096:
+        raise t.refuse("sequence", "is too long to follow item by item")
+    if symbol.endswith("=") and python_class(left) is list:
+        changed = ListType.of(t, left)
+        assert isinstance(changed, ListType)
+        t.heap[changed.own()] = items
+        return left
+    return Sequence(items) if python_class(left) is tuple else t.allocate(list, items)
+
+
+def _repeated(t: Tracer, symbol: str, sequence: Value, times: Value) -> Value:
+    """``sequence * times``"""
+    items = iteration.items(t, sequence)
+    if python_class(sequence) is list and isinstance(times, Node) and not symbol.endswith("="):
+        obj = t.register(HeapObject(list, place=t.place()))
+        wanted = t.requests.vector(obj.place)
+        if wanted is not None:
+            t.heap[obj] = vectors.repeated(t, items, times, wanted)
+            return obj
+        t.requests.columns_of(obj, items, False)
+    return _joined(t, symbol, sequence, items * _repetitions(t, times))
+
+
+def _repetitions(t: Tracer, value: Value) -> int:
+    """How often a sequence is repeated."""
+    held = t.static(value, "a repetition")
+    if type(held) not in (int, bool):
+        raise t.refuse("*", f"a repetition by a {type(held).__name__} is left to Python")
+    return int(held)

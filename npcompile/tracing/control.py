@@ -24,8 +24,8 @@ from npcompile.core.records import replace
 from npcompile.core.sizes import Unhinted
 from npcompile.frontend.bytecode import RETURN, Instruction
 from npcompile.graph.ir import Node
-from npcompile.graph.types import BOOL, PY_INT, Scalar
-from npcompile.python.values import Frame, State, Static, Successors, Unreachable, Value
+from npcompile.graph.types import BOOL, Scalar
+from npcompile.python.values import Frame, State, Successors, Unreachable, Value
 from npcompile.tracing.opcodes import handler_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _one_of(
     passed = joins.Arm(RETURN, frame.state, Successors(rest, exits.selector), way)
     _enter(t, frame, taken, own, way)
     if not taken.exits.states:
-        _check(t, condition, False, "an exception is raised")
+        check(t, condition, False, "an exception is raised")
         return passed.exits
     t.reach(taken.reached)
     return joins.join(t, frame, condition, taken, passed)
@@ -207,76 +207,11 @@ def unrolls(t: Tracer, iterator: Iterator) -> None:
 # ---------------------------------------------------------------------- branches
 
 
-def branch(
-    t: Tracer, frame: Frame, condition: Value, then: int, other: int, popping: int = RETURN
-) -> Successors:
-    """Goes on in block ``then`` if the condition holds, else in ``other``.
-
-    On the way to ``popping`` the top of the stack is dropped.
-    """
-
-    def state(target: int) -> State:
-        made = frame.state.copy()
-        if target == popping:
-            made.stack.pop()
-        return made
-
-    if isinstance(condition, Static):
-        target = then if condition.value else other
-        return Successors({target: state(target)})
-    assert isinstance(condition, Node)
-    raising = [target in frame.code.raises for target in (then, other)]
-    if all(raising):
-        raise Unreachable
-    if any(raising):
-        _check(t, condition, raising[1], "an exception is raised")
-        target = other if raising[0] else then
-        return Successors({target: state(target)})
-    decided = _decide(t, frame, condition)
-    if decided is not None:
-        target = then if decided else other
-        return Successors({target: state(target)})
-    then_arm, other_arm = (
-        (target, state(target), _own(frame, target)) for target in (then, other)
-    )
-    return arms(t, frame, condition, then_arm, other_arm)
-
-
-def _own(frame: Frame, target: int) -> set[int]:
-    """The blocks that only an arm beginning at ``target`` reaches."""
-    alone = frame.code.predecessors[target] == [frame.block]
-    return frame.code.dominated[target] & frame.allowed if alone else set()
-
-
 Way = tuple[int, State, set[int]]  # a target, the state there, and the blocks to go on in
 
 
-_ASKED = {"lt": "<", "le": "<=", "eq": "==", "ne": "!="}
-
-
-def _decide(t: Tracer, frame: Frame, condition: Node) -> bool | None:
-    """A comparison of sizes, and of integers that come from outside: decided now, and guarded.
-
-    Conditions that end a loop are not: their value changes from trip to trip.
-    """
-    if condition.op == "bit_not":
-        decided = _decide(t, frame, condition.args[0])
-        return None if decided is None else not decided
-    found = [t.builder.known_size(x) for x in condition.args if x.type == PY_INT]
-    sizes = [size for size in found if size is not None]
-    if condition.op not in _ASKED or len(sizes) != 2:
-        return None
-    targets = frame.code.successors[frame.block]
-    loops = [body for body in frame.code.loops.values() if frame.block in body]
-    if any(target not in body for body in loops for target in targets):
-        return None
-    try:
-        return t.facts.ask(_ASKED[condition.op], *sizes)
-    except Unhinted:
-        return None
-
-
-def _check(t: Tracer, condition: Node, holds: bool, reason: str) -> None:
+def check(t: Tracer, condition: Node, holds: bool, reason: str) -> None:
+    """Leaves for Python where a condition does not hold, or holds."""
     t.builder.check(condition if holds else negate(t, condition), reason)
 
 
@@ -347,5 +282,5 @@ def _only(
 ) -> Successors:
     """One arm where the other certainly raises."""
     t.back_to(before)
-    _check(t, condition, holds, "an exception is raised")
+    check(t, condition, holds, "an exception is raised")
     return Successors({arm.target: arm.state})

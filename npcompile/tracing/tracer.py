@@ -72,6 +72,7 @@ if TYPE_CHECKING:
         external,
         generators,
         iteration,
+        questions,
         references,
         texts,
         traced_containers,
@@ -85,7 +86,7 @@ else:
     defer(globals(), "npcompile.python", "characters", "functions", "iterators")
     defer(
         globals(), "npcompile.tracing", "attributes", "calls", "external", "generators",
-        "iteration", "references",
+        "iteration", "questions", "references",
         "texts", "traced_containers", "vectors",
     )
 
@@ -573,7 +574,7 @@ class FunctionTracer:
 
     def compare(self, symbol: str, left: Value, right: Value) -> Value:
         """``left < right``, ..."""
-        return operators.compare(self, symbol, left, right)
+        return questions.compare(self, symbol, left, right)
 
     def items(self, value: Value) -> tuple[Value, ...]:
         """All items of something."""
@@ -589,11 +590,11 @@ class FunctionTracer:
 
     def negated(self, value: Value) -> Value:
         """``not value``, of a truth."""
-        return operators.negated(self, value)
+        return questions.negated(self, value)
 
     def truth(self, value: Value) -> Value:
         """``bool(value)``"""
-        return operators.truth(self, value)
+        return questions.truth(self, value)
 
     # ------------------------------------------------------------------ leaving for Python
 
