@@ -2,21 +2,55 @@
 
 from __future__ import annotations
 
+import types
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+from npcompile.core.records import field, record, replace
 from npcompile.frontend.bytecode import analyse
-from npcompile.python.instances import RepresentedType
+from npcompile.guards.sources import Source
+from npcompile.python.composite import Composite, Read, Reader
 from npcompile.python.protocol import Tracing
-from npcompile.python.values import (
-    TRUE,
-    UNBOUND,
-    Frame,
-    Function,
-    Sequence,
-    State,
-    Unreachable,
-    Value,
-)
+from npcompile.python.registry import RepresentedType
+from npcompile.python.values import TRUE, UNBOUND, Frame, Sequence, State, Unreachable, Value
 
 _VARARGS, _VARKEYWORDS = 0x04, 0x08  #: flags of a code object that takes ``*args``, ``**kwargs``
+
+
+@record(eq=False)
+class Function(Composite):
+    """A function that the program defined; ``owner`` is where its globals are found.
+    ``annotations`` are names and what they are given, in turns."""
+
+    code: types.CodeType
+    space: dict[str, Any]
+    owner: Source | None
+    name: str
+    defaults: tuple[Value, ...] = ()
+    keyword_defaults: dict[str, Value] = field(default_factory=dict)
+    closure: tuple[Value, ...] = ()
+    annotations: tuple[Value, ...] = ()
+
+    closed = True
+    python_class = types.FunctionType
+
+    def parts(self) -> tuple[Value, ...]:
+        named = self.keyword_defaults.values()
+        return (*self.annotations, *self.defaults, *named, *self.closure)
+
+    def rebuilt(self, parts: Iterable[Value]) -> Function:
+        rest = iter(parts)
+        noted, defaults, named = (
+            tuple(islice(rest, len(held)))
+            for held in (self.annotations, self.defaults, self.keyword_defaults)
+        )
+        keywords = dict(zip(self.keyword_defaults, named))
+        return replace(self, annotations=noted, defaults=defaults, keyword_defaults=keywords,
+                       closure=tuple(rest))
+
+    def read_by(self, reader: Reader[Read]) -> Read:
+        return reader.read_function(self)
 
 
 class DefinedType(RepresentedType):

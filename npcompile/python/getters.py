@@ -5,9 +5,9 @@ from __future__ import annotations
 import operator
 from typing import Any, ClassVar
 
-from npcompile.python.partials import PartialType
+from npcompile.python.partials import Partial, PartialType
 from npcompile.python.protocol import Tracing
-from npcompile.python.values import NULL, Partial, Sequence, Static, Unreachable, Value
+from npcompile.python.values import NULL, Sequence, Static, Unreachable, Value
 
 
 class GetterType(PartialType):

@@ -5,7 +5,8 @@ from __future__ import annotations
 from npcompile.core.records import record
 from npcompile.graph.ir import Node
 from npcompile.graph.types import Scalar
-from npcompile.python.values import NONE, Sequence, Slice, Static, Value
+from npcompile.python.slices import Slice
+from npcompile.python.values import NONE, Sequence, Static, Value
 
 
 @record

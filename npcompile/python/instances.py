@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import ClassVar
 
-from npcompile.python.protocol import PythonType, Tracing
-from npcompile.python.values import Method, Static, Value, described
+from npcompile.python.bound_methods import Method
+from npcompile.python.protocol import PythonType
+from npcompile.python.values import Static, Value, described
 
 
 class InstanceType(PythonType):
@@ -33,13 +33,3 @@ class InstanceType(PythonType):
         if not isinstance(found, Static) or type(found.value) is not FunctionType:
             raise self.t.refuse("with", f"of {described(self.value)} is left to Python")
         return found
-
-
-class RepresentedType(PythonType):
-    """A type of which some values have a representation of their own; the rest are instances."""
-
-    represents: ClassVar[type]
-
-    @classmethod
-    def of(cls, t: Tracing, value: Value) -> PythonType:
-        return (cls if isinstance(value, cls.represents) else InstanceType)(t, value)

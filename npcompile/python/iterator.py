@@ -16,7 +16,7 @@ from npcompile.core.paths import defer
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import RANGE_ITERATOR
-from npcompile.python.composite import Composite
+from npcompile.python.composite import Composite, Read, Reader
 
 if TYPE_CHECKING:
     from npcompile.ops import arguments
@@ -67,6 +67,9 @@ class Iterator(Composite):
 
     def label(self) -> tuple[Any, ...]:
         return self.position, self.token, self.itself
+
+    def read_by(self, reader: Reader[Read]) -> Read:
+        return reader.read_iterator(self)
 
     def inner(self) -> list[Iterator]:
         """The iterators that it takes its items from."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from npcompile.python.bound_methods import Method
 from npcompile.python.protocol import PythonType
-from npcompile.python.values import NONE, HeapObject, Method, Static, Value
+from npcompile.python.values import NONE, HeapObject, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.python.protocol import Tracing

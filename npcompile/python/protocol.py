@@ -25,7 +25,6 @@ from npcompile.python.iterator import Iterator
 from npcompile.python.values import (
     NULL,
     Frame,
-    Function,
     HeapObject,
     Static,
     Value,
@@ -74,6 +73,8 @@ class Guarding(Protocol):
 
     def guard_length(self, source: Source, held: Sized) -> None: ...
     def guard_keys(self, source: Source, held: dict[Any, Any]) -> None: ...
+    def guard_class(self, source: Source, kind: type) -> None: ...
+    def guard_code(self, source: Source, function: Any) -> None: ...
     def lift(self, held: Any, source: Source) -> Value: ...
     def wants_text(self, value: Value) -> None: ...
 
@@ -130,7 +131,7 @@ class Tracing(Context, Protocol):
         kwargs: dict[str, Value], plain: bool, drops: bool = True,
     ) -> Value: ...
     def follow(
-        self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]
+        self, function: Any, args: tuple[Value, ...], kwargs: dict[str, Value]
     ) -> Value: ...
     def inlines(self, function: Value) -> bool: ...
     def enter(self, frame: Frame) -> Value: ...
@@ -170,6 +171,11 @@ class PythonType:
         """The behaviour of a value, by its representation."""
         return cls(t, value)
 
+    @classmethod
+    def external(cls, inputs: Guarding, held: Any, source: Source) -> Value:
+        """The value of an external object whose parts are looked at, with its guards."""
+        raise NotImplementedError
+
     def getitem(self, key: Value) -> Value:
         """``value[key]``"""
         raise self.t.refuse("subscript", f"of {described(self.value)} is left to Python")
@@ -205,6 +211,11 @@ class PythonType:
 
     def attribute(self, name: str) -> Value | None:
         """``value.name``, where that is no method; None: it is left to Python."""
+        return None
+
+    def method(self, name: str) -> Value | None:
+        """The function that ``value.name(...)`` calls with ``value`` first; None: the one that the
+        general rules for attributes find."""
         return None
 
     def call(

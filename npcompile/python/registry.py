@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from types import BuiltinMethodType, FunctionType, MethodType, MethodWrapperType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,11 +26,11 @@ from npcompile.python.polyfills.containers import Model
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.values import (
     NULL,
-    Sequence,
     TaggedUnion,
     Value,
     described,
     is_model,
+    is_tensor,
     python_class,
 )
 
@@ -67,7 +67,7 @@ _LOADED: dict[type, type[PythonType]] = {TaggedUnion: PythonType}
 _TRACING = "npcompile.tracing.type_classes"
 
 
-def _class(kind: type) -> type[PythonType] | None:
+def class_of(kind: type) -> type[PythonType] | None:
     """The class that is registered for a type itself."""
     if list not in _LOADED:
         importlib.import_module(_TRACING)
@@ -83,7 +83,7 @@ def _kind(value: Value) -> type:
         return TaggedUnion
     if is_model(value):
         return Model
-    if isinstance(value, Sequence) and value.kind is Tensor:
+    if is_tensor(value):
         return Tensor
     kind = python_class(value)
     return type(value) if kind is object else kind
@@ -92,9 +92,9 @@ def _kind(value: Value) -> type:
 def view(t: Tracing, value: Value) -> PythonType:
     """The behaviour of a value."""
     kind = _kind(value)
-    found = _class(kind)
+    found = class_of(kind)
     for base in kind.__mro__[1:] if found is None else ():
-        inherited = _class(base)
+        inherited = class_of(base)
         if inherited is not None and (inherited.subclasses or base is object):
             found = inherited
             break
@@ -108,9 +108,9 @@ def method(
     """Calls a type, or a method by the function on its type; NULL where the general rules for calls
     apply."""
     if isinstance(held, type):
-        made = _class(held) if _is_plain(held) and held in TYPES else None
+        made = class_of(held) if _is_plain(held) and held in TYPES else None
         return NULL if made is None else _bound(partial(made.construct, t), args, kwargs)
-    kind = _class(_owner(held))
+    kind = class_of(_owner(held))
     if kind is None or held not in kind.METHODS or not args:
         return NULL
     receiver = view(t, args[0])
@@ -142,3 +142,15 @@ def _bound(
     except TypeError:  # Python's words for it are others
         return NULL
     return function(*bound.args, **bound.kwargs)
+
+
+class RepresentedType(PythonType):
+    """A type of which some values have a representation of their own; the rest are instances."""
+
+    represents: ClassVar[type]
+
+    @classmethod
+    def of(cls, t: Tracing, value: Value) -> PythonType:
+        found = cls if isinstance(value, cls.represents) else class_of(object)
+        assert found is not None
+        return found(t, value)

@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
-from npcompile.python.instances import RepresentedType
-from npcompile.python.protocol import Tracing
-from npcompile.python.values import NONE, NULL, Slice, Value
+from collections.abc import Iterable
+from typing import Any
+
+from npcompile.core.records import record
+from npcompile.guards.sources import Attribute, Source
+from npcompile.python.composite import Composite
+from npcompile.python.protocol import Guarding, Tracing
+from npcompile.python.registry import RepresentedType
+from npcompile.python.values import NONE, NULL, Value
 
 _NAMES = ("start", "stop", "step")
+
+
+@record(eq=False)
+class Slice(Composite):
+    """``slice(start, stop, step)``."""
+
+    start: Value
+    stop: Value
+    step: Value
+
+    joins = True
+    renewed = True
+    builds = slice
+    python_class = slice
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.start, self.stop, self.step)
+
+    def rebuilt(self, parts: Iterable[Value]) -> Slice:
+        return Slice(*parts)
+
+    def label(self) -> None:
+        return None
 
 
 class SliceType(RepresentedType):
@@ -21,6 +50,11 @@ class SliceType(RepresentedType):
             return NULL
         start, stop, step = (NONE, *args, NONE) if len(args) == 1 else (*args, NONE)[:3]
         return Slice(start, stop, step)
+
+    @classmethod
+    def external(cls, inputs: Guarding, held: Any, source: Source) -> Value:
+        inputs.guard_class(source, slice)
+        return Slice(*(inputs.lift(getattr(held, n), Attribute(source, n)) for n in _NAMES))
 
     def attribute(self, name: str) -> Value | None:
         return self.value.parts()[_NAMES.index(name)] if name in _NAMES else None

@@ -5,19 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from npcompile.core.sizes import Size
-from npcompile.graph.texts import Character, TextIterator
+from npcompile.graph.texts import TextIterator
 from npcompile.guards.class_hooks import ask
 from npcompile.python import characters
+from npcompile.python.characters import CharacterValue, TextValue
 from npcompile.python.constants import ConstantType
 from npcompile.python.iterator import Iterator
 from npcompile.python.protocol import PythonType, Tracing
-from npcompile.python.values import (
-    Sequence,
-    Static,
-    Unreachable,
-    Value,
-    boolean,
-)
+from npcompile.python.values import Static, Unreachable, Value, boolean
 
 
 class StringIterator(Iterator):
@@ -51,7 +46,7 @@ class TextType(PythonType):
 
     @classmethod
     def of(cls, t: Tracing, value: Value) -> PythonType:
-        if isinstance(value, Sequence):
+        if isinstance(value, (TextValue, CharacterValue)):
             return TracedText(t, value)
         return ConstantText(t, value) if isinstance(value, Static) else PythonType(t, value)
 
@@ -81,7 +76,7 @@ class ConstantText(TextType, ConstantType):
 class TracedText(TextType):
     """A string as an array of code points, or one character as a number."""
 
-    value: Sequence
+    value: TextValue | CharacterValue
 
     def getitem(self, key: Value) -> Value:
         return self.t.texts.item(self.value, key)
@@ -98,6 +93,6 @@ class TracedText(TextType):
         return self.t.compare("!=", self.length(), Static(0))
 
     def iterate(self) -> Iterator:
-        if self.value.kind is Character:
+        if isinstance(self.value, CharacterValue):
             raise self.t.refuse("iteration", "over a single character is left to Python")
         return StringIterator((self.value,))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from npcompile.core.errors import Refused
+from npcompile.core.errors import Refused, refuse
+from npcompile.core.tuples import REPLACE, reads_as_tuple, replaces
 from npcompile.graph.ir import Node
+from npcompile.guards.sources import Item, Source
 from npcompile.python.constants import ConstantType
 from npcompile.python.iterator import Iterator
 from npcompile.python.iterators import ItemsIterator
-from npcompile.python.protocol import PythonType, Tracing
-from npcompile.python.values import Sequence, Static, Unreachable, Value, boolean
+from npcompile.python.protocol import Guarding, PythonType, Tracing
+from npcompile.python.values import LONGEST, Sequence, Static, Unreachable, Value, boolean
 
 CHOSEN = 32  #: items of a tuple that an index of the run's chooses from
 
@@ -34,6 +36,16 @@ class TupleType(PythonType):
         if isinstance(value, Static):
             return (ConstantTuple if type(value.value) is tuple else ConstantSubclass)(t, value)
         return PythonType(t, value)
+
+    @classmethod
+    def external(cls, inputs: Guarding, held: Any, source: Source) -> Sequence:
+        inputs.guard_class(source, type(held))
+        plain = type(held) is tuple or reads_as_tuple(type(held))
+        if not plain or len(held) > LONGEST:
+            raise refuse(source.text(), "a tuple that is too long or of a class of its own")
+        inputs.guard_length(source, held)
+        items = tuple(inputs.lift(item, Item(source, k)) for k, item in enumerate(held))
+        return Sequence(items, type(held), Static(held, source))
 
     def contents(self) -> tuple[Value, ...]:
         """The items."""
@@ -87,6 +99,9 @@ class MadeTuple(TupleType):
     def attribute(self, name: str) -> Value | None:
         names = field_names(self.value.kind)
         return self.value.items[names.index(name)] if name in names else None
+
+    def method(self, name: str) -> Value | None:
+        return Static(REPLACE) if name == "_replace" and replaces(self.value.kind) else None
 
     def iterate(self) -> Iterator:
         return ItemsIterator(self.value.items)

@@ -6,38 +6,35 @@
             | ArrayRef                  an array object; identity by object
             | Static(object, source)    known while tracing
             | Sequence(kind, items)     tuple or named tuple
+            | TensorValue(memory)       torch tensor
             | HeapObject                list, dict, instance or closure cell; contents: State.heap
             | Object                    something that only library calls look into
-            | Slice(start, stop, step)
-            | Function | Method | Partial | Super
-            | Iterator                  where a loop stands
             | TaggedUnion(tag, options) one of several values, which only the run knows
+            | Iterator                  where a loop stands
+            | Composite                 another one that is made of values, which stands beside its
+                                        type: slice, function, bound method, string as data
             | NULL | UNBOUND
-
-A :class:`.composite.Composite` is made of other values.
 """
 
 from __future__ import annotations
 
 import functools
-import types
 from collections.abc import Callable, Iterable
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 import numpy as np
 
 from npcompile.core.errors import Refused, refuse
 from npcompile.core.paths import defer
-from npcompile.core.records import field, record, replace
+from npcompile.core.records import field, field_names, record, replace
 from npcompile.frontend.bytecode import NEXT, Code, Instruction
-from npcompile.graph import texts
 from npcompile.graph.ir import Node
 from npcompile.graph.items import AnyOrigin, Line, Row
 from npcompile.graph.types import Array, Scalar, Type
+from npcompile.guards.class_hooks import SHOWN, own
 from npcompile.guards.sources import Source
-from npcompile.ops.operands import ArrayRef, Storage, Tensor
-from npcompile.python.composite import Composite
+from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python.composite import Composite, Read, Reader
 from npcompile.python.iterator import Iterator
 
 if TYPE_CHECKING:
@@ -51,9 +48,10 @@ else:
 
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
-#: the classes of bound functions that are not written in Python, by their functions'
-_BOUND = {types.MethodDescriptorType: types.BuiltinMethodType,
-          types.WrapperDescriptorType: types.MethodWrapperType}
+
+
+#: longest tuple or list whose items are looked at one by one
+LONGEST = 256
 
 
 class Marker:
@@ -67,6 +65,9 @@ class Marker:
 
     def __reduce__(self) -> str:
         return self.name  # there is one of each
+
+    def read_by(self, reader: Reader[Read]) -> Read:
+        return reader.refused(self)
 
 
 NULL = Marker("NULL")
@@ -83,27 +84,92 @@ class Static:
     value: Any
     source: Source | None = None
 
+    def read_by(self, reader: Reader[Read]) -> Read:
+        return reader.read_constant(self)
+
 
 @record(eq=False)
 class Sequence(Composite):
-    """A tuple, or a named tuple of class ``kind``; ``whole``: the object, if it is from outside.
-    Of other kinds it is a tensor (:mod:`.tensor_values`) or a string (:mod:`.texts`)."""
+    """A tuple, or a named tuple of class ``kind``; ``whole``: the object, if it is from outside."""
 
     items: tuple[Value, ...]
     kind: type = tuple
     whole: Static | None = None
 
-    joins = True
-    renewed = True
+    joins = renewed = takes_after = True
+
+    @property
+    def python_class(self) -> type:
+        return self.kind
+
+    @property
+    def builds(self) -> Any:
+        """Makes the tuple; None where the class has code of its own for how it looks."""
+        return functools.partial(made, self.kind) if own(self.kind) <= SHOWN else None
 
     def parts(self) -> tuple[Value, ...]:
         return self.items
 
     def rebuilt(self, parts: Iterable[Value]) -> Value:
-        return sequence(tuple(parts), self.kind)
+        return Sequence(tuple(parts), self.kind)
 
     def label(self) -> type:
         return self.kind
+
+    def resembling(self, value: Value) -> Value:
+        if isinstance(value, Static) and type(value.value) is tuple and value.source is None:
+            return Sequence(tuple(map(Static, value.value)))
+        return value
+
+    def is_object_of(self, other: Value) -> bool:
+        assert isinstance(other, Sequence)
+        mine, others = self.whole, other.whole
+        return mine is not None and others is not None and mine.source == others.source
+
+    def read_by(self, reader: Reader[Read]) -> Read:
+        return reader.read_tuple(self)
+
+
+class Showing(Composite):
+    """A value that shows one array."""
+
+    __slots__ = ()
+    joins = renewed = takes_after = True
+
+    @property
+    def array(self) -> ArrayRef:
+        """The array that it shows."""
+        (shown,) = self.parts()
+        assert isinstance(shown, ArrayRef)
+        return shown
+
+    def rebuilt(self, parts: Iterable[Value]) -> Value:
+        """The same of another array; of one of several arrays, it is one of several itself."""
+        (shown,) = parts
+        if isinstance(shown, TaggedUnion):
+            return shown.rebuilt([self.rebuilt((option,)) for option in shown.options])
+        return replace(self, **{field_names(self)[0]: shown})  # type: ignore[index]
+
+
+@record(eq=False)
+class TensorValue(Showing):
+    """A torch tensor and the array that is its memory."""
+
+    memory: Value
+
+    @property
+    def python_class(self) -> type:
+        found: type = tensor_memory.tensor_class()
+        return found
+
+    def read_by(self, reader: Reader[Read]) -> Read:
+        return reader.read_tensor(self)
+
+    def parts(self) -> tuple[Value, ...]:
+        return (self.memory,)
+
+    def label(self) -> None:
+        return None
 
 
 @record(eq=False)
@@ -127,6 +193,11 @@ class HeapObject:
         """A new one in its place, or in that of several."""
         borrowed = borrowed or any(obj.borrowed for obj in (self, *others))
         return HeapObject(self.kind, self.source, self.place, borrowed, part_of)
+
+    def read_by(self, reader: Reader[Read]) -> Read:
+        if self.kind is list:
+            return reader.read_list(self)
+        return reader.read_dict(self) if self.kind is dict else reader.read_instance(self)
 
 
 @record
@@ -170,29 +241,6 @@ class Vector:
 
 
 @record(eq=False)
-class Slice(Composite):
-    """``slice(start, stop, step)``."""
-
-    start: Value
-    stop: Value
-    step: Value
-
-    joins = True
-    renewed = True
-    builds = slice
-    python_class = slice
-
-    def parts(self) -> tuple[Value, ...]:
-        return (self.start, self.stop, self.step)
-
-    def rebuilt(self, parts: Iterable[Value]) -> Slice:
-        return Slice(*parts)
-
-    def label(self) -> None:
-        return None
-
-
-@record(eq=False)
 class Object:
     """An object of class ``kind`` that ``node`` holds; ``sample`` is one of its kind, which results
     are predicted with."""
@@ -201,97 +249,8 @@ class Object:
     kind: type
     sample: Any
 
-
-@record(eq=False)
-class Function(Composite):
-    """A function that the program defined; ``owner`` is where its globals are found.
-    ``annotations`` are names and what they are given, in turns."""
-
-    code: types.CodeType
-    space: dict[str, Any]
-    owner: Source | None
-    name: str
-    defaults: tuple[Value, ...] = ()
-    keyword_defaults: dict[str, Value] = field(default_factory=dict)
-    closure: tuple[Value, ...] = ()
-    annotations: tuple[Value, ...] = ()
-
-    closed = True
-    python_class = types.FunctionType
-
-    def parts(self) -> tuple[Value, ...]:
-        named = self.keyword_defaults.values()
-        return (*self.annotations, *self.defaults, *named, *self.closure)
-
-    def rebuilt(self, parts: Iterable[Value]) -> Function:
-        rest = iter(parts)
-        noted, defaults, named = (
-            tuple(islice(rest, len(held)))
-            for held in (self.annotations, self.defaults, self.keyword_defaults)
-        )
-        keywords = dict(zip(self.keyword_defaults, named))
-        return replace(self, annotations=noted, defaults=defaults, keyword_defaults=keywords,
-                       closure=tuple(rest))
-
-
-@record(eq=False)
-class Method(Composite):
-    """A function with its first argument."""
-
-    function: Value
-    receiver: Value
-
-    renewed = True
-
-    @property
-    def python_class(self) -> type:
-        held = self.function.value if isinstance(self.function, Static) else None
-        return _BOUND.get(type(held), types.MethodType)
-
-    def parts(self) -> tuple[Value, ...]:
-        return (self.function, self.receiver)
-
-    def rebuilt(self, parts: Iterable[Value]) -> Method:
-        return Method(*parts)
-
-    def label(self) -> None:
-        return None
-
-
-@record(eq=False)
-class Partial(Composite):
-    """A callable with its first arguments; ``python_class`` is ``functools.partial``, or the class
-    of what calls like one."""
-
-    function: Value
-    args: tuple[Value, ...]
-    keywords: dict[str, Value]
-    python_class: type = functools.partial
-
-    def parts(self) -> tuple[Value, ...]:
-        return (self.function, *self.args, *self.keywords.values())
-
-    def rebuilt(self, parts: Iterable[Value]) -> Partial:
-        function, *rest = parts
-        count = len(self.args)
-        keywords = dict(zip(self.keywords, rest[count:]))
-        return Partial(function, tuple(rest[:count]), keywords, self.python_class)
-
-
-@record(eq=False)
-class Super(Composite):
-    """``super(after, receiver)``."""
-
-    after: Value
-    receiver: Value
-
-    python_class = super
-
-    def parts(self) -> tuple[Value, ...]:
-        return (self.after, self.receiver)
-
-    def rebuilt(self, parts: Iterable[Value]) -> Super:
-        return Super(*parts)
+    def read_by(self, reader: Reader[Read]) -> Read:
+        return reader.read_object(self)
 
 
 @record(eq=False)
@@ -313,22 +272,18 @@ class TaggedUnion(Composite):
     def label(self) -> tuple[Any, ...]:
         return self.tag, self.codes
 
+    def read_by(self, reader: Reader[Read]) -> Read:
+        return reader.read_union(self)
 
-def sequence(items: tuple[Value, ...], kind: type) -> Value:
-    """A sequence; what shows an array that is one of several, a tensor or a string, is one of
-    several itself."""
-    if kind in _SHOWING and isinstance(items[0], TaggedUnion):
-        tag, codes, options = items[0].tag, items[0].codes, items[0].options
-        return TaggedUnion(tag, codes, tuple([sequence((option,), kind) for option in options]))
+
+def sequence(items: tuple[Value, ...], kind: type = tuple) -> Value:
+    """A tuple of values."""
     return Sequence(items, kind)
 
 
-_SHOWING = (Tensor, texts.Text, texts.Bytes)
-
-
 Value = Union[
-    Node, ArrayRef, Static, Sequence, HeapObject, Object, Slice, Function, Method, Partial, Super,
-    Iterator, TaggedUnion, Marker,
+    Node, ArrayRef, Static, Sequence, TensorValue, HeapObject, Object, TaggedUnion, Iterator,
+    Composite, Marker,
 ]
 
 
@@ -337,6 +292,7 @@ class Unreachable(Exception):
 
 
 NONE, TRUE, FALSE = Static(None), Static(True), Static(False)
+EMPTY = Sequence(())
 
 
 def boolean(value: bool) -> Static:
@@ -493,6 +449,11 @@ class Frame:
         return self.code.live[target]
 
 
+def made(kind: Any, *items: Any) -> Any:
+    """`assembled`, of items one by one."""
+    return assembled(kind, items)
+
+
 def assembled(kind: Any, items: Iterable[Any]) -> Any:
     """A tuple, one of a class of its own, or another sequence of these items."""
     if not issubclass(kind, tuple):
@@ -508,9 +469,6 @@ def python_class(value: Value) -> type:
         return kind
     if isinstance(value, Static):
         return type(value.value)
-    if isinstance(value, Sequence):
-        kind = tensor_memory.tensor_class() if value.kind is Tensor else value.kind
-        return texts.CLASSES.get(kind, kind)
     if isinstance(value, HeapObject) and value.kind is not None:
         return value.kind.of if issubclass(value.kind, containers.Model) else value.kind
     if isinstance(value, Object):
@@ -540,9 +498,15 @@ def is_of_user(value: Value) -> bool:
     return all(base is object or base.__flags__ & _HEAP_TYPE for base in kind.__mro__)
 
 
+def shown(value: Value) -> ArrayRef:
+    """The array that a tensor or a string shows."""
+    assert isinstance(value, Showing)
+    return value.array
+
+
 def is_tensor(value: Any) -> bool:
     """Whether a value is a torch tensor."""
-    return isinstance(value, Sequence) and value.kind is Tensor
+    return isinstance(value, TensorValue)
 
 
 def described(value: Value) -> str:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from npcompile.core.tuples import REPLACE, replaces
 from npcompile.graph.ir import Node
 from npcompile.guards.class_hooks import is_library, looks_up_plainly, wrapped_by_us
 from npcompile.guards.own_attributes import MISSING, own, static
@@ -26,11 +25,10 @@ from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
 from npcompile.python import registry
+from npcompile.python.bound_methods import Method
 from npcompile.python.values import (
     HeapObject,
-    Method,
     Object,
-    Sequence,
     Static,
     Unreachable,
     Value,
@@ -74,10 +72,9 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
         return traced_containers.method(t, value, name)
     kind = python_class(value)
     found = inspect.getattr_static(kind, name, MISSING)
-    if name == "_replace" and isinstance(value, Sequence) and replaces(kind):
-        return Static(REPLACE)
-    if is_tensor(value):
-        return None
+    special = None if isinstance(value, (Node, ArrayRef)) else registry.view(t, value).method(name)
+    if special is not None or is_tensor(value):
+        return special
     if isinstance(value, Object):
         return Static(getattr(kind, name)) if callable(found) else None
     if isinstance(found, C_METHODS):
@@ -159,7 +156,7 @@ def has(t: Tracer, value: Value, name: str) -> bool:
         return hasattr(value.value, name)
     if is_model(value):
         return hasattr(kind, name)
-    if isinstance(value, Sequence) and getattr(kind, "__dictoffset__", False):
+    if issubclass(kind, tuple) and getattr(kind, "__dictoffset__", False):
         raise t.refuse("hasattr", f"of a {kind.__name__}, which may have other attributes")
     if isinstance(value, HeapObject) and isinstance(t.heap[value], dict) and name in t.heap[value]:
         return True

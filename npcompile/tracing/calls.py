@@ -18,9 +18,9 @@ from npcompile.ops.arguments import FOLLOWED, followed_functions
 from npcompile.ops.elementwise import ELEMENTWISE
 from npcompile.ops.record import Op, resolve
 from npcompile.python import functions, registry
+from npcompile.python.functions import Function
 from npcompile.python.values import (
     NULL,
-    Function,
     HeapObject,
     Sequence,
     Static,

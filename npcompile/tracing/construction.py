@@ -10,15 +10,15 @@ from npcompile.frontend.bytecode import VERSION, Instruction
 from npcompile.guards.class_hooks import answer
 from npcompile.ops import foreign
 from npcompile.python import dictionary
+from npcompile.python.functions import Function
 from npcompile.python.registry import view
+from npcompile.python.super_objects import Super
 from npcompile.python.values import (
     NONE,
     NULL,
     Frame,
-    Function,
     HeapObject,
     Sequence,
-    Super,
     Unreachable,
     Value,
     is_model,

@@ -12,11 +12,12 @@ from npcompile.python import dictionary
 from npcompile.python.iterator import Iterator
 from npcompile.python.iterators import ExternalListIterator, ListIterator, VectorIterator
 from npcompile.python.protocol import PythonType, Tracing
+from npcompile.python.slices import Slice
 from npcompile.python.values import (
+    LONGEST,
     NONE,
     HeapObject,
     Sequence,
-    Slice,
     Static,
     Unreachable,
     Value,
@@ -28,7 +29,6 @@ from npcompile.tracing import (
     iteration,
     vectors,
 )
-from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.polyfills import consumers
 from npcompile.tracing.references import once
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npcompile.frontend.bytecode import Instruction
+from npcompile.python.bound_methods import Method
 from npcompile.python.protocol import PythonType
 from npcompile.python.registry import view
-from npcompile.python.values import NONE, Frame, HeapObject, Method, Static, Value
+from npcompile.python.values import NONE, Frame, HeapObject, Static, Value
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.opcodes import on, pop, push
 

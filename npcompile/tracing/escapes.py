@@ -9,14 +9,13 @@ import numpy as np
 
 from npcompile.core.sizes import Poly, Size, Symbol, substitute, symbols
 from npcompile.graph.ir import Const, Geometry, Node
-from npcompile.graph.texts import Character
 from npcompile.graph.types import SUPPORTED, Array, Scalar, Type
 from npcompile.ops.operands import ArrayRef, Storage
 from npcompile.python.composite import Composite
 from npcompile.python.values import (
+    EMPTY,
     HeapObject,
     Object,
-    Sequence,
     State,
     Static,
     TaggedUnion,
@@ -46,15 +45,10 @@ def options_of(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, TaggedUnion) else ()
 
 
-def spread(value: Value, like: Value | None = None) -> Value:
-    """A constant tuple, item by item; a constant string like a character that the run knows."""
-    if isinstance(like, Sequence) and like.kind is Character and isinstance(value, Static):
-        held = value.value
-        single = type(held) is str and len(held) == 1
-        return Sequence((Static(ord(held)),), Character) if single else value
-    if isinstance(value, Static) and type(value.value) is tuple and value.source is None:
-        return Sequence(tuple(map(Static, value.value)))
-    return value
+def spread(value: Value, like: Value = EMPTY) -> Value:
+    """A constant of the same parts as another value: a tuple, item by item; a string like a
+    character that the run knows."""
+    return like.resembling(value) if isinstance(like, Composite) else value
 
 
 def carrier(node: Node) -> Node:
@@ -105,12 +99,10 @@ class Escape:
             case ArrayRef():
                 array: ArrayRef = self._once(value, lambda: self._array(value, like))
                 return array
-            case Sequence(items, kind):
-                others = like.items if isinstance(like, Sequence) else ()
-                padded = (*others, *[None] * (len(items) - len(others)))
-                moved = tuple(self.value(a, b) for a, b in zip(items, padded))
-                same = all(a is b for a, b in zip(items, moved))
-                return value if same else Sequence(moved, kind)
+            case Composite() if value.takes_after:
+                others = like.parts() if isinstance(like, type(value)) else ()
+                rest = iter(others)
+                return value.mapped(lambda part: self.value(part, next(rest, None)))
             case Object() if value in self.created:
                 raise self.t.refuse("object", "made in a branch or a loop and used after it")
             case HeapObject() if value in self.created:

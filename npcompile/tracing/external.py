@@ -16,25 +16,15 @@ from npcompile.graph.ir import Node, Param
 from npcompile.graph.types import Scalar, contiguous
 from npcompile.guards.own_attributes import MISSING, own
 from npcompile.guards.sources import Arg, Attribute, Item, Source
-from npcompile.ops.operands import ArrayRef, Operand
+from npcompile.ops.operands import Operand
 from npcompile.python import dictionary
-from npcompile.python.polyfills.containers import Model
-from npcompile.python.values import (
-    Fetched,
-    HeapObject,
-    Method,
-    Object,
-    Partial,
-    Sequence,
-    Static,
-    Value,
-    Vector,
-)
+from npcompile.python.composite import Reader
+from npcompile.python.values import LONGEST, Fetched, Static, Value, Vector, is_model
 from npcompile.tracing import item_types, unboxed_lists, vectors
-from npcompile.tracing.inputs import LONGEST
 from npcompile.tracing.side_effects import is_plain
 
 if TYPE_CHECKING:
+    from npcompile.python.values import HeapObject, Sequence
     from npcompile.tracing.services import Tracer
 
 MOST = 2 * LONGEST  # inputs of one function
@@ -91,19 +81,28 @@ def iterations(t: Tracer, held: list[Any], source: Source) -> tuple[Value, ...]:
 def _few(t: Tracer) -> int:
     """How many items of a list are looked at one by one."""
     names = [value for frame in t.frames for value in frame.state.locals]
-    return FEWER if all(map(_is_data, names)) else FEW
+    return FEWER if all(map(_Data().read, names)) else FEW
 
 
-def _is_data(value: Any) -> bool:
+class _Data(Reader[bool]):
     """Whether a value is, or holds, no array that is known yet."""
-    match value:
-        case Static(held):
-            return type(held) in _DATA
-        case Sequence(items):
-            return all(map(_is_data, items))
-        case HeapObject(kind=kind):
-            return kind is not None and (kind in (list, dict) or issubclass(kind, Model))
-    return not isinstance(value, (ArrayRef, Object, Method, Partial))
+
+    def refused(self, value: Any) -> bool:
+        return True
+
+    def read_constant(self, value: Static) -> bool:
+        return type(value.value) in _DATA
+
+    def read_tuple(self, value: Sequence) -> bool:
+        return all(map(self.read, value.items))
+
+    def read_instance(self, value: HeapObject) -> bool:
+        return is_model(value)
+
+    def read_array(self, value: Any) -> bool:
+        return False
+
+    read_object = read_tensor = read_text = read_method = read_partial = read_array
 
 
 def ask(t: Tracer, held: list[Any], source: Source) -> bool:

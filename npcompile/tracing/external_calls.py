@@ -8,7 +8,7 @@ function runs twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ from npcompile.core.sizes import Size, symbol
 from npcompile.core.tuples import is_named_tuple
 from npcompile.graph.ir import CallSite, Check, Direct, Node, Resume, StaticObject
 from npcompile.graph.stubs import FramePlace, Globals, Stub
-from npcompile.graph.texts import CLASSES, Character
 from npcompile.graph.types import (
     BOOL,
     PY_BOOL,
@@ -37,16 +36,17 @@ from npcompile.graph.types import (
 from npcompile.guards.kinds import IdentityGuard
 from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
-from npcompile.ops.operands import ArrayRef, Tensor
-from npcompile.python.composite import Composite
+from npcompile.ops.operands import ArrayRef
+from npcompile.python.composite import Reader
 from npcompile.python.values import (
     NONE,
-    HeapObject,
     Object,
     Sequence,
     Static,
+    TensorValue,
     Value,
     described,
+    shown,
 )
 from npcompile.tracing import observed_results, predicted_results
 from npcompile.tracing.inputs import pinned
@@ -54,6 +54,9 @@ from npcompile.tracing.predicted_results import Shape, fresh_strides
 from npcompile.tracing.selectors import same
 
 if TYPE_CHECKING:
+    from npcompile.python.characters import CharacterValue
+    from npcompile.python.composite import Composite
+    from npcompile.python.values import HeapObject
     from npcompile.tensors import tensor_memory
     from npcompile.tracing.services import Tracer
 else:
@@ -99,10 +102,7 @@ def changed(
 ) -> None:
     """The call of a function that changes a tensor's memory, its first operand; it gives
     nothing."""
-    tensor = args[0]
-    assert isinstance(tensor, Sequence)
-    (target,) = tensor.items
-    assert isinstance(target, ArrayRef)
+    target = shown(args[0])
     shape = Shape("array", np.ndarray, target.dtype, "C", target.shape)
     made = _Call(t, found, function, shape, 0).emit((target, *args[1:]), kwargs)
     assert isinstance(made, ArrayRef)
@@ -151,7 +151,7 @@ def _writing(
     return NONE
 
 
-class _Call:
+class _Call(Reader[str]):
     """One call in the making: the text of the function that makes it, and its node."""
 
     def __init__(
@@ -177,51 +177,60 @@ class _Call:
         self.constants[name] = value
         return name
 
-    def text(self, value: Value) -> str:
-        """An operand as an expression."""
-        match value:
-            case Node() | ArrayRef() | Object():
-                return self._operand(value)
-            case Sequence(items, kind) if kind is Character or kind not in (Tensor, *CLASSES):
-                inner = "".join(f"{self.text(item)}, " for item in items)
-                if issubclass(kind, tuple) and not is_named_tuple(kind):
-                    return f"({inner})" if kind is tuple else f"{self.constant(kind)}(({inner}))"
-                return f"{self.constant(kind)}({inner})"
-            case Sequence((memory,), kind) if kind is Tensor:
-                self.constants["tensor"] = tensor_memory.over
-                return f"tensor({self.text(memory)})"
-            case HeapObject() if value.kind is list:
-                held = predicted_results.contents(self.t, value)
-                return "[" + "".join(f"{self.text(i)}, " for i in held) + "]"
-            case HeapObject() if value.kind is dict:
-                items = predicted_results.contents(self.t, value).items()
-                return "{" + "".join(
-                    f"{self.constant(key)}: {self.text(item)}, " for key, item in items
-                ) + "}"
-            case Composite() if value.builds is not None:
-                return f"{value.builds.__name__}({', '.join(map(self.text, value.parts()))})"
-            case Static(held, source):
-                if source is not None and not pinned(held):
-                    if isinstance(held, (list, dict, set)) or self.t.effects.pending:
-                        raise self.t.refuse(source.text(), "goes to a library function as it is")
-                    self.t.inputs.guard(IdentityGuard(source, held))
-                return self.constant(held)
+    def refused(self, value: Value) -> str:
         raise self.t.refuse("argument", f"{described(value)} of a library function")
 
-    def _operand(self, value: Node | ArrayRef | Object) -> str:
-        name = f"a{len(self.nodes)}"
-        if isinstance(value, ArrayRef):
-            self.nodes.append(self.t.read(value))
-            self.arrays.append(name)
-            return f"{name}.copy()" if self.found.keeps else name
-        self.nodes.append(value.node if isinstance(value, Object) else value)
-        return name
+    def read_number(self, value: Node) -> str:
+        self.nodes.append(value)
+        return f"a{len(self.nodes) - 1}"
+
+    def read_object(self, value: Object) -> str:
+        return self.read_number(value.node)
+
+    def read_array(self, value: ArrayRef) -> str:
+        name = self.read_number(self.t.read(value))
+        self.arrays.append(name)
+        return f"{name}.copy()" if self.found.keeps else name
+
+    def read_tensor(self, value: TensorValue) -> str:
+        self.constants["tensor"] = tensor_memory.over
+        return f"tensor({self.read(value.memory)})"
+
+    def read_tuple(self, value: Sequence) -> str:
+        kind, inner = value.kind, self._each(value.items)
+        if issubclass(kind, tuple) and not is_named_tuple(kind):
+            return f"({inner})" if kind is tuple else f"{self.constant(kind)}(({inner}))"
+        return f"{self.constant(kind)}({inner})"
+
+    def read_list(self, value: HeapObject) -> str:
+        return f"[{self._each(predicted_results.contents(self.t, value))}]"
+
+    def read_dict(self, value: HeapObject) -> str:
+        items = predicted_results.contents(self.t, value).items()
+        return f"{{{''.join(f'{self.constant(k)}: {self.read(item)}, ' for k, item in items)}}}"
+
+    def read_built(self, value: Composite) -> str:
+        return f"{value.builds.__name__}({', '.join(map(self.read, value.parts()))})"
+
+    def read_character(self, value: CharacterValue) -> str:
+        return f"{self.constant(value.builds)}({self._each(value.parts())})"
+
+    def read_constant(self, value: Static) -> str:
+        held, source = value.value, value.source
+        if source is not None and not pinned(held):
+            if isinstance(held, (list, dict, set)) or self.t.effects.pending:
+                raise self.t.refuse(source.text(), "goes to a library function as it is")
+            self.t.inputs.guard(IdentityGuard(source, held))
+        return self.constant(held)
+
+    def _each(self, values: Iterable[Value]) -> str:
+        return "".join(f"{self.read(value)}, " for value in values)
 
     def emit(self, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         """Writes the function and its node; what the call gives."""
         self.seeded = any(a is not NONE and not same(a, NONE) for a in (*args, *kwargs.values()))
-        texts = list(map(self.text, args))
-        texts += [f"{name}={self.text(value)}" for name, value in kwargs.items()]
+        texts = list(map(self.read, args))
+        texts += [f"{name}={self.read(value)}" for name, value in kwargs.items()]
         if self.changed >= 0:
             self.lines.append(f"r = {texts[self.changed]}.copy()")
             texts[self.changed] = "r"
@@ -393,7 +402,7 @@ class _Call:
             case "object":
                 return self.t.register(Object(next(parts), shape.type, shape.sample))
             case "tensor":
-                return Sequence((self._value(shape.items[0], parts),), Tensor)
+                return TensorValue(self._value(shape.items[0], parts))
             case "sequence":
                 items = tuple([self._value(item, parts) for item in shape.items])
                 return self.t.allocate(list, items) if shape.type is list else Sequence(

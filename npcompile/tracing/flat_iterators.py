@@ -11,7 +11,8 @@ from npcompile.ops.operands import ArrayRef
 from npcompile.python.iterator import Iterator
 from npcompile.python.iterators import ArrayIterator, FlatIterator
 from npcompile.python.protocol import PythonType, Tracing
-from npcompile.python.values import Sequence, Slice, Static, Value
+from npcompile.python.slices import Slice
+from npcompile.python.values import Sequence, Static, Value
 from npcompile.tracing.escapes import as_number
 
 if TYPE_CHECKING:

@@ -62,13 +62,13 @@ from npcompile.guards.sources import (
     TensorMemory,
     is_given,
 )
-from npcompile.ops.operands import ArrayRef, Inherited, Storage, Tensor
-from npcompile.python.values import Method, Object, Partial, Sequence, Slice, Static, Value
+from npcompile.ops.operands import ArrayRef, Inherited, Storage
+from npcompile.python.values import Object, Static, TensorValue, Value
 
 if TYPE_CHECKING:
-    from npcompile.core import tuples
     from npcompile.guards import kinds
     from npcompile.ops import foreign
+    from npcompile.python import characters, registry
     from npcompile.runtime.unsafe import object_memory
     from npcompile.tensors import device, tensor_memory
     from npcompile.tracing.requests import Specialization
@@ -77,10 +77,8 @@ else:
     defer(globals(), "npcompile.guards", "kinds")
     defer(globals(), "npcompile.tensors", "device", "tensor_memory")
     defer(globals(), "npcompile.ops", "foreign")
+    defer(globals(), "npcompile.python", "characters", "registry")
     defer(globals(), "npcompile.runtime.unsafe", "object_memory")
-
-#: longest tuple or list whose items are looked at one by one
-LONGEST = 256
 
 
 class Inputs:
@@ -234,7 +232,7 @@ class Inputs:
         made = self._array(tensor_memory.lend(value), TensorMemory(source))
         assert isinstance(made, ArrayRef)
         self.tensors[made.storage.param] = Static(value, source)
-        return Sequence((made,), Tensor)
+        return TensorValue(made)
 
     def _text(self, value: Any, source: Source) -> Value:
         """A string or bytes as data: its code points are the parameter."""
@@ -242,7 +240,7 @@ class Inputs:
         made = self._array(codes(value), Codes(source))
         assert isinstance(made, ArrayRef)
         self.strings[made.storage.param] = Static(value, source)
-        return Sequence((made,), Text if type(value) is str else Bytes)
+        return characters.TextValue(made, Text if type(value) is str else Bytes)
 
     def words(self, name: str) -> ArrayRef:
         """An array by which objects are read."""
@@ -402,38 +400,12 @@ class Inputs:
         self.guard(kept_by(value)(source, value))
         return Static(value, source)
 
-    def _method(self, value: Any, source: Source) -> Value:
-        if wrapped_by_us(value.__func__):
-            self.guard_class(source, MethodType)
-            self.guard_class(Attribute(source, "__func__"), type(value.__func__))
-        else:
-            self.guard(kinds.FunctionGuard(source, value))
-        receiver = self.lift(value.__self__, Attribute(source, "__self__"))
-        return Method(Static(value.__func__, Attribute(source, "__func__")), receiver)
-
-    def _tuple(self, value: Any, source: Source) -> Value:
-        self.guard_class(source, type(value))
-        plain = type(value) is tuple or tuples.reads_as_tuple(type(value))
-        if not plain or len(value) > LONGEST:
-            raise refuse(source.text(), "a tuple that is too long or of a class of its own")
-        self.guard_length(source, value)
-        items = tuple(self.lift(item, Item(source, k)) for k, item in enumerate(value))
-        return Sequence(items, type(value), Static(value, source))
-
-    def _partial(self, value: Any, source: Source) -> Value:
-        self.guard_class(source, type(value))
-        function = self.lift(value.func, Attribute(source, "func"))
-        args = self._tuple(value.args, Attribute(source, "args"))
-        assert isinstance(args, Sequence)
-        named = Attribute(source, "keywords")
-        self.guard_keys(named, value.keywords)
-        keywords = {k: self.lift(v, Item(named, k)) for k, v in value.keywords.items()}
-        return Partial(function, args.items, keywords)
-
-    def _slice(self, value: Any, source: Source) -> Value:
-        self.guard_class(source, slice)
-        names = ("start", "stop", "step")
-        return Slice(*(self.lift(getattr(value, n), Attribute(source, n)) for n in names))
+    def _represented(self, value: Any, source: Source) -> Value:
+        """An object whose parts are looked at, as its type's class says."""
+        base = next(kind for kind in _REPRESENTED if issubclass(type(value), kind))
+        found = registry.class_of(base)
+        assert found is not None
+        return found.external(self, value, source)
 
 
 def kept_by(function: FunctionType) -> type[kinds.IdentityGuard] | type[kinds.FunctionGuard]:
@@ -473,6 +445,9 @@ def compared(key: Any) -> bool:
     return type(key) in plain or isinstance(key, (*_SAME, np.generic, np.dtype))
 
 
+#: types whose objects have a representation of their own
+_REPRESENTED = (MethodType, tuple, functools.partial, slice)
+
 Rule = Callable[[Inputs, Any, Source], Value]
 _RULES: list[tuple[Any, Rule]] = [  # the first that fits
     (np.ndarray, Inputs._array),
@@ -482,8 +457,5 @@ _RULES: list[tuple[Any, Rule]] = [  # the first that fits
     ((int, float, complex), Inputs._number),
     (_SAME, Inputs._same),
     (FunctionType, Inputs._function),
-    (MethodType, Inputs._method),
-    (tuple, Inputs._tuple),
-    (functools.partial, Inputs._partial),
-    (slice, Inputs._slice),
+    (_REPRESENTED, Inputs._represented),
 ]

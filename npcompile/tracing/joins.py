@@ -30,7 +30,6 @@ from npcompile.python.values import (
     Frame,
     HeapObject,
     Object,
-    Sequence,
     State,
     Static,
     Successors,
@@ -360,8 +359,7 @@ class _Merge:
     def value(self, a: Value, b: Value) -> Value:
         if same(a, b):
             return self.one(a, b)
-        if isinstance(a, Sequence) or isinstance(b, Sequence):
-            a, b = spread(a, b), spread(b, a)
+        a, b = spread(a, b), spread(b, a)
         match a, b:
             case Iterator(), Iterator():
                 if self.target < RETURN and trip_counts.alike(a, b):
@@ -386,9 +384,7 @@ class _Merge:
         which another name may share in one arm and not in the other."""
         if a is b or not (isinstance(a, Composite) and isinstance(b, type(a)) and a.renewed):
             return a
-        if isinstance(a, Sequence) and isinstance(b, Sequence) and a.whole and b.whole and (
-            a.whole.source == b.whole.source
-        ):
+        if a.is_object_of(b):
             return a
         if (a, b) not in self.ones:
             self.ones[a, b] = a.rebuilt(map(self.one, a.parts(), b.parts()))

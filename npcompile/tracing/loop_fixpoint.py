@@ -23,7 +23,6 @@ from npcompile.python.values import (
     HeapObject,
     Object,
     Scope,
-    Sequence,
     State,
     Successors,
     TaggedUnion,
@@ -387,7 +386,7 @@ class LoopAttempt:
     def match(self, begin: State, path: Path, first: Value, last: Value, back: State) -> None:
         """Connects the loop's value ``first`` with the value ``last`` that the next iteration
         begins with (the back edge of the phi)."""
-        last = spread(last, first) if isinstance(first, Sequence) else last
+        last = spread(last, first)
         if isinstance(first, TaggedUnion):
             carried_unions.match(self, path, first, last, back)
         elif isinstance(first, Node):

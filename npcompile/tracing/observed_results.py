@@ -30,11 +30,20 @@ from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.ops import foreign
 from npcompile.ops.foreign import Foreign
 from npcompile.ops.operands import ArrayRef, Tensor
-from npcompile.python.composite import Composite
-from npcompile.python.values import HeapObject, Object, Sequence, Static, Value, described
+from npcompile.python.composite import Reader
+from npcompile.python.values import Value, described, python_class
 from npcompile.tracing.predicted_results import Shape, contents, fresh_strides
 
 if TYPE_CHECKING:
+    from npcompile.python.characters import TextValue
+    from npcompile.python.composite import Composite
+    from npcompile.python.values import (
+        HeapObject,
+        Object,
+        Sequence,
+        Static,
+        TensorValue,
+    )
     from npcompile.tensors import called_in_place, tensor_memory
     from npcompile.tracing.services import Tracer
 else:
@@ -243,7 +252,7 @@ class _Real(_Kinds):
         return (kind, value) if issubclass(kind, _BY_VALUE) else kind
 
 
-class _Traced(_Kinds):
+class _Traced(_Kinds, Reader[object]):
     """Kinds of the values of a trace."""
 
     def __init__(self, t: Tracer) -> None:
@@ -251,26 +260,44 @@ class _Traced(_Kinds):
         self.t = t
 
     def one(self, value: Any) -> object:
-        match value:
-            case ArrayRef():
-                return self.array(value.dtype, tuple(map(self.t.facts.norm, value.shape)))
-            case Node(type=Scalar() as kind):
-                if kind.dtype.kind == "b":
-                    raise self.t.refuse("argument", "a truth value that only the run knows")
-                return kind.python_type if kind.origin == "py" else kind.dtype.type
-            case Object():
-                return value.kind
-            case Sequence():
-                return value.kind, *self.all(value.items)
-            case HeapObject() if value.kind is list:
-                return list, *self.all(contents(self.t, value))
-            case HeapObject() if value.kind is dict:
-                return dict, *self.named(contents(self.t, value))
-            case Composite() if value.builds is not None:
-                return value.builds, *self.all(value.parts())
-            case Static(held):
-                real = _Real()
-                found = real.one(held)
-                self.lengths += real.lengths
-                return found
+        return self.read(value)
+
+    def refused(self, value: Value) -> object:
         raise self.t.refuse("argument", f"{described(value)} of a library function")
+
+    def read_array(self, value: ArrayRef) -> object:
+        return self.array(value.dtype, tuple(map(self.t.facts.norm, value.shape)))
+
+    def read_number(self, value: Node) -> object:
+        if value.dtype.kind == "b":
+            raise self.t.refuse("argument", "a truth value that only the run knows")
+        return python_class(value)
+
+    def read_object(self, value: Object) -> object:
+        return value.kind
+
+    def read_tuple(self, value: Sequence) -> object:
+        return value.kind, *self.all(value.items)
+
+    def read_tensor(self, value: TensorValue) -> object:
+        return Tensor, self.one(value.memory)
+
+    def read_text(self, value: TextValue) -> object:
+        return value.kind, self.one(value.codes)
+
+    def read_list(self, value: HeapObject) -> object:
+        return list, *self.all(contents(self.t, value))
+
+    def read_dict(self, value: HeapObject) -> object:
+        return dict, *self.named(contents(self.t, value))
+
+    def read_built(self, value: Composite) -> object:
+        return value.builds, *self.all(value.parts())
+
+    read_character = read_built
+
+    def read_constant(self, value: Static) -> object:
+        real = _Real()
+        found = real.one(value.value)
+        self.lengths += real.lengths
+        return found

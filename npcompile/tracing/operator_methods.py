@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from npcompile.core.paths import defer
 from npcompile.guards.class_hooks import of_library
 from npcompile.python import registry
+from npcompile.python.bound_methods import Method
 from npcompile.python.iterator import Iterator
 from npcompile.python.values import (
     NULL,
-    Method,
     Static,
     Value,
     boolean,

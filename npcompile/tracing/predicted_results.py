@@ -26,24 +26,16 @@ from npcompile.core.sizes import Size, Symbol, evaluate
 from npcompile.core.tuples import reads_as_tuple
 from npcompile.core.warned import all_warnings
 from npcompile.graph.ir import Node, Param
-from npcompile.graph.texts import CLASSES
 from npcompile.graph.types import PYTHON, SUPPORTED, Scalar
 from npcompile.guards.class_hooks import classes_of_users, own
 from npcompile.ops.foreign import GENERATORS, Foreign
 from npcompile.ops.operands import ArrayRef, Tensor
-from npcompile.python.composite import Composite
-from npcompile.python.values import (
-    HeapObject,
-    Object,
-    Sequence,
-    Static,
-    Value,
-    Vector,
-    assembled,
-    described,
-)
+from npcompile.python.composite import Reader
+from npcompile.python.values import Value, Vector, assembled, described
 
 if TYPE_CHECKING:
+    from npcompile.python.composite import Composite
+    from npcompile.python.values import HeapObject, Object, Sequence, Static, TensorValue
     from npcompile.tracing.services import Tracer
 
 #: elements of an array that a function is tried out on; some take time for each, or worse
@@ -80,7 +72,7 @@ class Shape:
 
 
 @record(eq=False, frozen=False)
-class Sample:
+class Sample(Reader[Any]):
     """Numbers for one trial: ``scheme`` says which sizes may be told apart."""
 
     t: Tracer
@@ -131,33 +123,39 @@ class Sample:
 
     def sample(self, value: Value) -> Any:
         """Something that looks like a value."""
-        match value:
-            case Node():
-                return self._scalar(value)
-            case ArrayRef():
-                return self._array(value)
-            case Object():
-                return self._object(value.sample)
-            case Sequence(items, kind) if kind not in CLASSES and not own(kind):
-                return assembled(kind, [self.sample(item) for item in items])
-            case HeapObject() if isinstance(self.t.heap.get(value), Vector):
-                raise self.t.refuse("argument", "a list of a length that only the run knows")
-            case HeapObject() if value.kind is list:
-                made = [self.sample(item) for item in contents(self.t, value)]
-                self.lists.append((made, repr(made)))
-                return made
-            case HeapObject() if value.kind is dict:
-                held = contents(self.t, value).items()
-                return {key: self.sample(item) for key, item in held}
-            case Composite() if value.builds is not None:
-                return value.builds(*map(self.sample, value.parts()))
-            case Static(held) if type(held) is int and held >= _LARGE:
-                small = self.number(("constant", held), held)
-                self.candidates[held] = small
-                return small
-            case Static(held):
-                return self._object(held)
+        return self.read(value)
+
+    def refused(self, value: Value) -> Any:
         raise self.t.refuse("argument", f"{described(value)} of a library function")
+
+    def read_object(self, value: Object) -> Any:
+        return self._object(value.sample)
+
+    def read_tuple(self, value: Sequence) -> Any:
+        if own(value.kind):
+            return self.refused(value)
+        return assembled(value.kind, [self.sample(item) for item in value.items])
+
+    def read_tensor(self, value: TensorValue) -> Any:
+        return Tensor(self.sample(value.memory))
+
+    def read_list(self, value: HeapObject) -> Any:
+        made = [self.sample(item) for item in contents(self.t, value)]
+        self.lists.append((made, repr(made)))
+        return made
+
+    def read_dict(self, value: HeapObject) -> Any:
+        return {key: self.sample(item) for key, item in contents(self.t, value).items()}
+
+    def read_built(self, value: Composite) -> Any:
+        return value.builds(*map(self.sample, value.parts()))
+
+    def read_constant(self, value: Static) -> Any:
+        held = value.value
+        if type(held) is not int or held < _LARGE:
+            return self._object(held)
+        small = self.candidates[held] = self.number(("constant", held), held)
+        return small
 
     def _object(self, held: Any) -> Any:
         """A copy of an object, which the function may change: draws may, others must not."""
@@ -182,7 +180,7 @@ class Sample:
                 "argument", f"a {type(held).__name__} that can't be copied: {error}") from error
         return made
 
-    def _scalar(self, node: Node) -> Any:
+    def read_number(self, node: Node) -> Any:
         kind = node.type
         assert isinstance(kind, Scalar)
         size = self.t.builder.known_size(node)
@@ -196,7 +194,7 @@ class Sample:
             found = {"ones": 1.0, "zeros": 0.0}.get(self.fill, 0.5)
         return kind.python_type(found) if kind.origin == "py" else kind.dtype.type(found)
 
-    def _array(self, ref: ArrayRef) -> Any:
+    def read_array(self, ref: ArrayRef) -> Any:
         shape = tuple(max(self.size(n), 0) for n in ref.shape)
         norm = self.t.facts.norm
         fortran = ref.ndim > 1 and norm(ref.steps[0]) == 1 and norm(ref.steps[-1]) != 1

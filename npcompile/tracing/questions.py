@@ -129,7 +129,7 @@ def _compare_sequences(t: Tracer, symbol: str, left: Value, right: Value) -> Val
             return boolean(symbol == "!=")
     if len(first) != len(second) or not verdicts:
         return boolean((len(first) == len(second)) == (symbol == "=="))
-    equal = truth(t, consumers.follow(t, consumers.everything, sequence(tuple(verdicts), tuple)))
+    equal = truth(t, consumers.follow(t, consumers.everything, sequence(tuple(verdicts))))
     return equal if symbol == "==" else compare(t, "==", equal, boolean(False))
 
 

@@ -24,21 +24,16 @@ from npcompile.graph.ir import (
     ViewOf,
 )
 from npcompile.graph.types import contiguous
-from npcompile.ops.operands import ArrayRef, Storage, Tensor
-from npcompile.python.composite import Composite
+from npcompile.ops.operands import ArrayRef, Storage
+from npcompile.python.composite import Composite, Reader
 from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.values import (
     NULL,
     UNBOUND,
     Frame,
-    Function,
     HeapObject,
     Marker,
-    Method,
-    Object,
-    Sequence,
     Static,
-    TaggedUnion,
     Value,
     Vector,
     is_model,
@@ -46,8 +41,12 @@ from npcompile.python.values import (
 
 if TYPE_CHECKING:
     from npcompile.core import tuples
-    from npcompile.python import characters, dictionary, iterator_adapters, iterators
+    from npcompile.python import dictionary, iterator_adapters, iterators
+    from npcompile.python.bound_methods import Method
+    from npcompile.python.characters import TextValue
+    from npcompile.python.functions import Function
     from npcompile.python.polyfills import containers
+    from npcompile.python.values import Object, Sequence, TaggedUnion, TensorValue
     from npcompile.runtime.unsafe import object_memory
     from npcompile.tensors import tensor_memory
     from npcompile.tracing import (
@@ -62,7 +61,7 @@ else:
     defer(globals(), "npcompile.core", "tuples")
     defer(globals(), "npcompile.tensors", "tensor_memory")
     defer(globals(), "npcompile.python",
-          "characters", "dictionary", "iterator_adapters", "iterators")
+          "dictionary", "iterator_adapters", "iterators")
     defer(globals(), "npcompile.python.polyfills", "containers")
     defer(globals(), "npcompile.runtime.unsafe", "object_memory")
     defer(
@@ -75,8 +74,7 @@ TUPLE_ITERATOR = type(iter(()))
 RANGE_ITERATOR = type(iter(range(0)))
 
 
-#: iterators that stand where an iteration of a loop has left them
-class Trees:
+class Trees(Reader[Tree]):
     """Numbers the objects of one trace, so that one object stays one in all trees."""
 
     def __init__(self, t: Tracer) -> None:
@@ -88,6 +86,7 @@ class Trees:
         ] = {}  # copies without the room of arrays of varying length
         self._open: set[HeapObject] = set()  # whose trees are being made
         self._space: dict[str, Any] | None = None  # of functions that Python may get
+        self._slots = _Slots(self)
         self._leaving = False  # whether what is asked for is where Python goes on
         self._graph_breaks = False  # and compiled code after it
         self._interrupted = False  # by a handler: numbers need not be the caller's objects
@@ -104,43 +103,50 @@ class Trees:
 
     def result(self, value: Value) -> Tree:
         """The tree of a value; refuses what can't be said."""
-        match value:
-            case Sequence() if characters.is_text(value):
-                return self._text(value)
-            case Node():
-                held = None
-                if not self._interrupted:
-                    held = self.t.inputs.object_of(object_identity.given(self.t, value))
-                return self._new_number(value) if held is None else ObjectOf(held)
-            case ArrayRef():
-                return self._array(value)
-            case Object(node):
-                return ObjectOf(node)
-            case Static():
-                return self._static(value)
-            case Sequence((memory,), kind) if kind is Tensor:
-                return self._tensor(memory)
-            case Sequence(items, kind, whole):
-                if whole is not None:
-                    return self._static(whole)
-                if hasattr(kind, "_fields") and not tuples.is_named_tuple(kind):
-                    raise self.t.refuse("return", f"of a {kind.__name__}, which only Python makes")
-                return Items(kind, tuple(map(self.result, items)), (), self._number(value))
-            case HeapObject() if value.kind in (list, dict) or value.source or is_model(value):
-                return self._obj(value)
-            case TaggedUnion(_, _, options):
-                place = selectors.place(self.t, value)
-                return Items(ir.OneOf, (NumberOf(place), *map(self._option, options)))
-            case Composite() if value.builds is not None:
-                return Items(value.builds, tuple(map(self.result, value.parts())))
+        return self.read(value)
+
+    def read_number(self, value: Node) -> Tree:
+        held = None
+        if not self._interrupted:
+            held = self.t.inputs.object_of(object_identity.given(self.t, value))
+        return self._new_number(value) if held is None else ObjectOf(held)
+
+    def read_object(self, value: Object) -> Tree:
+        return ObjectOf(value.node)
+
+    def read_tuple(self, value: Sequence) -> Tree:
+        kind: Any = value.kind
+        if value.whole is not None:
+            return self.read_constant(value.whole)
+        if hasattr(kind, "_fields") and not tuples.is_named_tuple(kind):
+            raise self.t.refuse("return", f"of a {kind.__name__}, which only Python makes")
+        return Items(kind, self._trees(value.items), (), self._number(value))
+
+    def read_dict(self, value: HeapObject) -> Tree:
+        return self.read_list(value)
+
+    def read_instance(self, value: HeapObject) -> Tree:
+        return self.read_list(value) if value.source or is_model(value) else self.refused(value)
+
+    def read_union(self, value: TaggedUnion) -> Tree:
+        place = selectors.place(self.t, value)
+        return Items(ir.OneOf, (NumberOf(place), *map(self._option, value.options)))
+
+    def read_built(self, value: Composite) -> Tree:
+        return Items(value.builds, self._trees(value.parts()))
+
+    def refused(self, value: Value) -> Tree:
         raise self.t.refuse("return", f"of a {_name(value)} is left to Python")
+
+    def _trees(self, values: Several[Value]) -> tuple[Tree, ...]:
+        return tuple(map(self.result, values))
 
     def _new_number(self, node: Node) -> Tree:
         """A number that the program has computed: one object wherever it is, unless equal ones
         became one node."""
         return NumberOf(node, 0 if node in self.t.builder.shared else self._number(node))
 
-    def _static(self, value: Static) -> Tree:
+    def read_constant(self, value: Static) -> Tree:
         """A constant, or the very object that came from outside in this call."""
         held, source = value.value, value.source
         node = None if source is None else self.t.inputs.whole(held, source)
@@ -149,7 +155,7 @@ class Trees:
     def _option(self, value: Value) -> Tree:
         return StaticObject(UNBOUND) if value is UNBOUND else self.result(value)
 
-    def _array(self, ref: ArrayRef) -> Tree:
+    def read_array(self, ref: ArrayRef) -> Tree:
         if self.t.aliases.is_item(ref):
             raise self.t.refuse("return", "of what may be an array in a list")
         base: SameParam | NewArray
@@ -180,13 +186,13 @@ class Trees:
             self._exact[storage] = self.t.new(copy).storage
         return self._exact.get(storage, storage)
 
-    def _tensor(self, ref: Value) -> Tree:
+    def read_tensor(self, value: TensorValue) -> Tree:
         """A torch tensor: the caller's, a new one, or a view of either."""
-        assert isinstance(ref, ArrayRef)
-        tree = self._array(ref)
+        ref = value.array
+        tree = self.read_array(ref)
         base = tree.base if isinstance(tree, ViewOf) else tree
         if isinstance(base, SameParam) and base.index in self.t.inputs.tensors:
-            held = self._static(self.t.inputs.tensors[base.index])
+            held = self.read_constant(self.t.inputs.tensors[base.index])
         else:
             held = Items(tensor_memory.NewTensor, (base,), (), self._number(ref.storage))
         if base is tree:
@@ -194,19 +200,19 @@ class Trees:
         view = tensor_memory.TensorView
         return Items(view, (tree, held), (), self._number((ref, view)))
 
-    def _text(self, value: Sequence) -> Tree:
-        """A character, or a part of a string from outside."""
-        if characters.is_character(value):
-            return Items(value.kind, (self.result(value.items[0]),))
-        held = characters.array(value)
-        whole = self._static(self.t.inputs.strings[held.storage.param])
+    def read_text(self, value: TextValue) -> Tree:
+        """A part of a string from outside."""
+        held = value.array
+        whole = self.read_constant(self.t.inputs.strings[held.storage.param])
         kind, size = held.storage.type, self.t.builder.size
         if held.geometry == Geometry(0, kind.shape, kind.strides):
             return whole
         places = held.geometry.offset, held.shape[0], held.geometry.strides[0]
         return Items(value.kind, (whole, *(NumberOf(size(n)) for n in places)))
 
-    def _obj(self, obj: HeapObject) -> Tree:
+    read_character = read_built
+
+    def read_list(self, obj: HeapObject) -> Tree:
         if obj in self._open:
             raise self.t.refuse("return", "of something that holds itself is left to Python")
         self._open.add(obj)
@@ -214,6 +220,7 @@ class Trees:
             return self._contents(obj)
         finally:
             self._open.remove(obj)
+
 
     def _contents(self, obj: HeapObject) -> Tree:
         if obj not in self.t.heap:
@@ -275,7 +282,7 @@ class Trees:
         contents = [
             self.t.heap[v] if isinstance(v, HeapObject) and v.kind is None else v for v in held
         ]
-        return any(isinstance(v, Function) for v in contents) or any(
+        return any(isinstance(v, Composite) and v.closed for v in contents) or any(
             isinstance(storage, HeapObject) for storage in frame.closure)
 
     def _storage(self, storage: HeapObject) -> Tree:
@@ -292,7 +299,7 @@ class Trees:
         finally:
             self._open.remove(storage)
 
-    def _function(self, made: Function) -> Tree:
+    def function(self, made: Function) -> Tree:
         """A function that the program has made; its globals are those of its frame."""
         heap = [storage for storage in made.closure if isinstance(storage, HeapObject)]
         if made.space is not self._space or len(heap) < len(made.closure):
@@ -380,25 +387,25 @@ class Trees:
 
     def _held(self, value: Value) -> Tree:
         """The result tree of a variable or a stack slot."""
-        if value is NULL:
-            return StaticObject(NULL)
-        if isinstance(value, Function) and self._space is not None:
-            return self._function(value)
-        if isinstance(value, Method):  # the exit of a ``with``
-            parts = map(self._held, value.parts())
-            return Items(ir.BoundMethod, tuple(parts), (), self._number(value))
-        if isinstance(value, Iterator):
-            standing = self._standing(value)
-            tree = self._position(standing)
-            named = isinstance(tree, Items) and standing.token is not None
-            return replace(tree, ident=self._number(standing.token)) if named else tree
-        try:
-            return self.result(value)
-        except Refused as refused:
-            reason = "Python can't go on with it after an array was changed"
-            raise self.t.refuse(refused.refusal.construct, reason) from None
+        return StaticObject(NULL) if value is NULL else self._slots.read(value)
 
-    def _standing(self, value: Iterator) -> Iterator:
+    @property
+    def makes_functions(self) -> bool:
+        """Whether Python may get functions."""
+        return self._space is not None
+
+    def bound(self, method: Method, parts: tuple[Tree, ...]) -> Tree:
+        """A bound method."""
+        return Items(ir.BoundMethod, parts, (), self._number(method))
+
+    def iterator(self, value: Iterator) -> Tree:
+        """An iterator where it stands."""
+        standing = self.standing(value)
+        tree = self.position(standing)
+        named = isinstance(tree, Items) and standing.token is not None
+        return replace(tree, ident=self._number(standing.token)) if named else tree
+
+    def standing(self, value: Iterator) -> Iterator:
         """Where an iterator stands: its loop knows, not the variable that it came from."""
         if value.begun or value.token not in self.t.consumed:
             return value
@@ -410,7 +417,7 @@ class Trees:
                 return slot
         raise self.t.refuse("iterator", "of which items are taken")
 
-    def _position(self, value: Iterator) -> Tree:
+    def position(self, value: Iterator) -> Tree:
         """An iterator for Python to go on with."""
         if self.t.generators.pending(value):
             raise self.t.refuse("generator", "Python can't go on in the middle of it")
@@ -480,6 +487,34 @@ class Trees:
     def _moved(self, it: Value, by: int) -> Tree:
         assert isinstance(it, Iterator)
         return self._held(replace(it, position=it.position + by))
+
+
+class _Slots(Reader[Tree]):
+    """How Python gets a variable or a stack slot of a frame in which it goes on."""
+
+    def __init__(self, trees: Trees) -> None:
+        self.trees = trees
+
+    def read(self, value: Value) -> Tree:
+        return self.refused(value) if isinstance(value, (Node, ArrayRef)) else value.read_by(self)
+
+    def refused(self, value: Value) -> Tree:
+        """The tree of what a result may be, too."""
+        try:
+            return self.trees.result(value)
+        except Refused as refused:
+            reason = "Python can't go on with it after an array was changed"
+            raise self.trees.t.refuse(refused.refusal.construct, reason) from None
+
+    def read_function(self, value: Function) -> Tree:
+        return self.trees.function(value) if self.trees.makes_functions else self.refused(value)
+
+    def read_method(self, value: Method) -> Tree:
+        """The tree of the exit of a ``with``."""
+        return self.trees.bound(value, tuple(map(self.read, value.parts())))
+
+    def read_iterator(self, value: Iterator) -> Tree:
+        return self.trees.iterator(value)
 
 
 def _name(value: Value) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from npcompile.core.paths import defer
 from npcompile.frontend.bytecode import Instruction
-from npcompile.python.values import NONE, Frame, Slice
+from npcompile.python.slices import Slice
+from npcompile.python.values import NONE, Frame
 from npcompile.tracing.opcodes import on, push, take
 
 if TYPE_CHECKING:

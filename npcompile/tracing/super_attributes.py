@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING
 from npcompile.frontend.bytecode import VERSION, Instruction
 from npcompile.guards.class_hooks import wrapped_by_us
 from npcompile.guards.sources import Attribute, Item, Source
-from npcompile.python.values import (
-    NONE,
-    NULL,
-    UNBOUND,
-    Frame,
-    HeapObject,
-    Method,
-    Static,
-    Super,
-    Value,
-)
+from npcompile.python.bound_methods import Method
+from npcompile.python.super_objects import Super
+from npcompile.python.values import NONE, NULL, UNBOUND, Frame, HeapObject, Static, Value
 from npcompile.tracing import attributes
 from npcompile.tracing.builtin_functions import FUNCTIONS
 from npcompile.tracing.opcodes import on, push, take

@@ -1,8 +1,8 @@
 """Torch tensors as the traced program sees them.
 
-A tensor is a :class:`~npcompile.python.values.Sequence` of kind
-:class:`~npcompile.ops.operands.Tensor`, whose only item is the array that is its memory: so it
-passes through joins and loops like a tuple, and whoever looks at it asks here first.
+A tensor is a :class:`~npcompile.python.values.TensorValue`, whose only part is the array that is
+its memory: so it passes through joins and loops like a tuple, and whoever looks at it asks here
+first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ import numpy as np
 from npcompile.core.errors import Refused
 from npcompile.core.paths import defer
 from npcompile.ops.operands import ArrayRef, Context, Operand
-from npcompile.python.values import Method, Sequence, Static, Value, is_tensor
+from npcompile.python.bound_methods import Method
+from npcompile.python.values import Sequence, Static, Value, is_tensor, shown
 
 if TYPE_CHECKING:
     from npcompile.tensors import called_in_place, tensor_memory
@@ -36,8 +37,7 @@ def among(values: Iterable[Any]) -> bool:
 
 def array(value: Value) -> ArrayRef:
     """The memory of a tensor."""
-    assert isinstance(value, Sequence) and isinstance(value.items[0], ArrayRef)
-    return value.items[0]
+    return shown(value)
 
 
 def operate(t: Tracer, operator: Callable[..., Operand], *values: Any) -> Value:

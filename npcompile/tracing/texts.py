@@ -2,9 +2,8 @@
 
 A string from outside is static at first, and guarded by its value.  Where a loop goes through it,
 or an index that only the run knows looks into it, the function is traced anew, and the string is
-an array of code points: a :class:`~npcompile.python.values.Sequence` of kind
-:class:`~npcompile.graph.texts.Text` whose only item is that array.  A character of it is one of
-kind :class:`~npcompile.graph.texts.Character`, whose only item is its code point.
+an array of code points (:class:`~npcompile.python.values.TextValue`).  A character of it is its
+code point (:class:`~npcompile.python.values.CharacterValue`).
 """
 
 from __future__ import annotations
@@ -13,19 +12,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from npcompile.graph.ir import Node
-from npcompile.graph.texts import Bytes
 from npcompile.graph.types import BOOL, PY_BOOL
 from npcompile.ops import arguments, slices
+from npcompile.python import characters
 from npcompile.python.characters import array, character, code, is_character, is_text, item
-from npcompile.python.values import (
-    Sequence,
-    Slice,
-    Static,
-    Unreachable,
-    Value,
-    boolean,
-    python_class,
-)
+from npcompile.python.slices import Slice
+from npcompile.python.values import Static, Unreachable, Value, boolean, python_class
 from npcompile.tracing import vectors
 from npcompile.tracing.escapes import as_number
 from npcompile.tracing.polyfills import consumers
@@ -58,7 +50,6 @@ def length(t: Tracer, value: Value) -> Value:
 
 def getitem(t: Tracer, value: Value, key: Value) -> Value:
     """``value[key]``"""
-    assert isinstance(value, Sequence)
     if is_character(value):
         raise t.refuse("subscript", "of a single character is left to Python")
     held = array(value)
@@ -66,7 +57,7 @@ def getitem(t: Tracer, value: Value, key: Value) -> Value:
     if isinstance(key, Slice):
         start, count, step = slices.bounds(t, t.operand(key), n)
         part = arguments.view(held, (count,), (stride * step,), stride * start)
-        return Sequence((part,), value.kind)
+        return characters.part(value, part)
     if python_class(key) is bool or not isinstance(key, (Node, Static)):
         raise t.refuse("subscript", "of a string, by what is no integer")
     operand = t.operand(key)
@@ -174,17 +165,18 @@ def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
 def contained(t: Tracer, container: Value, item: Value) -> Value | None:
     """``item in container`` of strings; None: left to others."""
     held = container.value if isinstance(container, Static) else None
-    if isinstance(container, Sequence) and is_text(container):
+    if is_text(container):
         if is_character(container):
             if not is_character(as_character(item)):
                 raise t.refuse("in", "of a string in a character is left to Python")
             return compare(t, "==", container, item)
         wanted = as_character(item)
         number = as_number(t, code(wanted) if is_character(wanted) else wanted)
-        kind = int if container.kind is Bytes else str
+        byte = python_class(container) is bytes
+        kind = int if byte else str
         if number is None or python_class(wanted) is not kind:
             raise t.refuse("in", "of a string in a string is left to Python")
-        if container.kind is Bytes:
+        if byte:
             size = arguments.integer(t, number, "in")
             arguments.require(t, "<=", 0, size, "no byte")
             arguments.require(t, "<", size, 256, "no byte")

@@ -25,31 +25,26 @@ from npcompile.graph.ir import (
     Scatter,
     SizeOf,
 )
-from npcompile.graph.types import PY_INT, Array, Calling
-from npcompile.guards.class_hooks import SHOWN, ask, own
+from npcompile.graph.types import PY_INT, PYTHON, Array, Calling
+from npcompile.guards.class_hooks import SHOWN, own
 from npcompile.guards.sources import Closure, Source
 from npcompile.ops.bits import as_dtype, memory_dtype, written
-from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Operand, Storage, Tensor
 from npcompile.python.composite import Composite
-from npcompile.python.iterator import RangeIterator
 from npcompile.python.values import (
     UNBOUND,
     Fetched,
     Frame,
-    Function,
     HeapObject,
     Object,
     Scope,
     Sequence,
-    Slice,
     Static,
     Successors,
+    TensorValue,
     Unreachable,
     Value,
     Vector,
-    assembled,
-    described,
 )
 from npcompile.tracing import control, handlers, operators, result_trees
 from npcompile.tracing import (
@@ -57,14 +52,15 @@ from npcompile.tracing import (
 )
 from npcompile.tracing.graph_breaks import GraphBreaks
 from npcompile.tracing.heap import AliasAnalysis
-from npcompile.tracing.inputs import LONGEST, Inputs, pinned
+from npcompile.tracing.inputs import Inputs, pinned
 from npcompile.tracing.list_requests import ListRequests
 from npcompile.tracing.requests import AsHashTable, Place, Requests
 from npcompile.tracing.side_effects import SideEffects
 
 if TYPE_CHECKING:
     from npcompile.guards import kinds
-    from npcompile.python import characters, functions, iterators
+    from npcompile.python import functions, iterators, slices
+    from npcompile.python.functions import Function
     from npcompile.python.iterator import Iterator as Position
     from npcompile.tracing import (
         attributes,
@@ -72,6 +68,7 @@ if TYPE_CHECKING:
         external,
         generators,
         iteration,
+        operand_values,
         questions,
         references,
         texts,
@@ -83,10 +80,10 @@ if TYPE_CHECKING:
     from npcompile.tracing.services import Made, Progress, Reached
 else:
     defer(globals(), "npcompile.guards", "kinds")
-    defer(globals(), "npcompile.python", "characters", "functions", "iterators")
+    defer(globals(), "npcompile.python", "functions", "iterators", "slices")
     defer(
         globals(), "npcompile.tracing", "attributes", "calls", "external", "generators",
-        "iteration", "questions", "references",
+        "iteration", "operand_values", "questions", "references",
         "texts", "traced_containers", "vectors",
     )
 
@@ -325,36 +322,11 @@ class FunctionTracer:
 
     def operand(self, value: Value) -> Operand:
         """A value as operators take it."""
-        match value:
-            case Node() | ArrayRef():
-                return value
-            case Static(range() as held):
-                ends = (held.start, held.stop, held.step)
-                return [*held] if len(held) <= LONGEST else run(self, "arange", *ends)
-            case Static(held, source):
-                ask(self, held, described(value))
-                if source is None or pinned(held):
-                    return held
-                return external.operand(self, held, source)
-            case Sequence(items, kind) if not characters.is_text(value) and own(kind) <= SHOWN:
-                return assembled(kind, map(self.operand, items))
-            case HeapObject():
-                contents = self.heap[value]
-                if isinstance(contents, Vector):
-                    hint = "make an array of it: np.array(...)"
-                    raise self.refuse("list", "of a length that only the run knows", hint)
-                if value.kind is list:
-                    return [self.operand(item) for item in contents]
-                if value.kind is dict:
-                    return {key: self.operand(item) for key, item in contents.items()}
-            case Composite() if value.builds is not None:
-                return value.builds(*map(self.operand, value.parts()))
-            case RangeIterator() if value.itself:
-                made = run(self, "arange", *map(self.operand, value.over))
-                assert isinstance(made, ArrayRef)
-                return made if self.facts.less(0, made.shape[0]) else []  # of float64
-        wanted = "is no array or number, and a function of arrays gets it"
-        raise self.refuse(described(value), wanted)
+        if isinstance(value, Static) and value.source is None and type(value.value) in PYTHON:
+            return value.value
+        if isinstance(value, (Node, ArrayRef)):
+            return value
+        return operand_values.Operands(self).read(value)
 
     def items_outside(self, held: list[Any], source: Source) -> tuple[Value, ...]:
         """The items of a list from outside."""
@@ -369,7 +341,7 @@ class FunctionTracer:
         if isinstance(operand, (Node, ArrayRef)):
             return operand
         if isinstance(operand, Tensor):
-            return Sequence((operand.memory,), Tensor)
+            return TensorValue(operand.memory)
         if isinstance(operand, tuple):
             return Sequence(tuple(map(self.value, operand)), type(operand))
         if type(operand) is list:
@@ -377,7 +349,7 @@ class FunctionTracer:
         if type(operand) is dict:
             return self.allocate(dict, {k: self.value(v) for k, v in operand.items()})
         if isinstance(operand, slice):
-            return Slice(*map(self.value, (operand.start, operand.stop, operand.step)))
+            return slices.Slice(*map(self.value, (operand.start, operand.stop, operand.step)))
         return Static(operand)
 
     def allocate(
@@ -458,10 +430,6 @@ class FunctionTracer:
             case Node(op="size", attrs=SizeOf(size)):
                 size = self.facts.norm(size)
                 return isinstance(size, int), size
-            case Sequence(items, kind):
-                known = [self.known(item) for item in items]
-                if all(ok for ok, _ in known) and own(kind) <= SHOWN:
-                    return True, assembled(kind, (x for _, x in known))
             case Composite() if value.builds is not None:
                 known = [self.known(x) for x in value.parts()]
                 if all(ok for ok, _ in known):

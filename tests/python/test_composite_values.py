@@ -11,18 +11,13 @@ import pytest
 
 from npcompile import jit
 from npcompile.graph.builder import Builder
+from npcompile.python.bound_methods import Method
+from npcompile.python.functions import Function
 from npcompile.python.iterators import ItemsIterator
-from npcompile.python.values import (
-    Composite,
-    Function,
-    Method,
-    Partial,
-    Sequence,
-    Slice,
-    Static,
-    Super,
-    TaggedUnion,
-)
+from npcompile.python.partials import Partial
+from npcompile.python.slices import Slice
+from npcompile.python.super_objects import Super
+from npcompile.python.values import Composite, Sequence, Static, TaggedUnion
 from tests.support.oracle import alike
 
 X = np.linspace(0.1, 1.0, 5)

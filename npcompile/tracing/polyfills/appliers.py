@@ -21,15 +21,8 @@ from npcompile.ops import arguments, views
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.iterators import ConstantIterator, ItemsIterator
-from npcompile.python.values import (
-    NONE,
-    NULL,
-    Partial,
-    Sequence,
-    Static,
-    Value,
-    python_class,
-)
+from npcompile.python.partials import Partial
+from npcompile.python.values import NONE, NULL, Sequence, Static, Value, python_class
 from npcompile.tracing import containers, iteration
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.polyfills.consumers import follow

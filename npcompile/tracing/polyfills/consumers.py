@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.lines import file_of
 from npcompile.guards.sources import Global
-from npcompile.python.values import Function, Static, Value
+from npcompile.python.functions import Function
+from npcompile.python.values import Static, Value
 
 if TYPE_CHECKING:
     from npcompile.tracing.services import Tracer
