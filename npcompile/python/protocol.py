@@ -232,6 +232,20 @@ class PythonType:
         """``iter(value)``"""
         raise self.t.refuse("iteration", f"over {described(self.value)} is left to Python")
 
+    def unpacked(self, exactly: int = -1) -> tuple[Value, ...]:
+        """All items; ``exactly``: how many the program wants (-1: all there are)."""
+        iterator = self.t.begin(self.value)
+        count = iterator.left(self.t)
+        if count is None and exactly >= 0 and self.has(exactly):
+            count = exactly
+        if count is None:
+            raise self.t.refuse("unpacking", "of as many items as only the run knows")
+        return tuple([iterator.item(self.t, iterator.position + k) for k in range(count)])
+
+    def has(self, count: int) -> bool:
+        """Whether there are so many items where only the run knows, which is guarded."""
+        return False
+
     def enter(self) -> tuple[Value, Value]:
         """What a ``with`` statement begins with: the bound ``__exit__``, and the result of
         ``__enter__``."""

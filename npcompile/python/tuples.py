@@ -90,6 +90,9 @@ class MadeTuple(TupleType):
     def kind(self) -> Any:
         return tuple if hasattr(self.value.kind, "_fields") else self.value.kind
 
+    def unpacked(self, exactly: int = -1) -> tuple[Value, ...]:
+        return self.value.items
+
     def length(self) -> Value:
         return Static(len(self.value.items))
 

@@ -68,6 +68,9 @@ class ArrayType(PythonType):
     def length(self) -> Value | None:
         return self.t.builder.size(self.value.shape[0]) if self.value.ndim else None
 
+    def has(self, count: int) -> bool:
+        return self.t.facts.must("==", self.value.shape[0], count)
+
     def iterate(self) -> Iterator:
         if not self.value.ndim:
             return super().iterate()
@@ -97,6 +100,9 @@ class TensorType(PythonType):
 
     def length(self) -> Value | None:
         return ArrayType(self.t, tensor_values.array(self.value)).length()
+
+    def has(self, count: int) -> bool:
+        return ArrayType(self.t, tensor_values.array(self.value)).has(count)
 
     def iterate(self) -> Iterator:
         return view(self.t, tensor_values.rows(self.t, self.value)).iterate()

@@ -9,7 +9,6 @@ from npcompile.graph.ir import Node
 from npcompile.ops import slices
 from npcompile.ops.operands import ArrayRef
 from npcompile.python import dictionary
-from npcompile.python.iterator import Iterator
 from npcompile.python.iterators import ExternalListIterator, ListIterator, VectorIterator
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.slices import Slice
@@ -33,20 +32,8 @@ from npcompile.tracing.polyfills import consumers
 from npcompile.tracing.references import once
 
 if TYPE_CHECKING:
+    from npcompile.python.iterator import Iterator
     from npcompile.tracing.services import Tracer
-
-
-def items_of(t: Tracer, obj: HeapObject) -> tuple[Value, ...]:
-    """The items of a list that is followed item by item."""
-    found = t.heap[obj]
-    if isinstance(found, Vector):
-        known, count = t.known(found.length)
-        if not known or count > LONGEST:
-            hint = "make an array of it: np.array(...)"
-            raise t.refuse("list", "of a length that only the run knows", hint)
-        return tuple([vectors.load(t, obj, found, k) for k in range(count)])
-    items: tuple[Value, ...] = found
-    return items
 
 
 def append(t: Tracer, obj: HeapObject, value: Value) -> None:
@@ -308,6 +295,18 @@ class MadeList(ListType):
     def length(self) -> Value:
         held = self.t.heap[self.value]
         return held.length if isinstance(held, Vector) else Static(len(held))
+
+    def unpacked(self, exactly: int = -1) -> tuple[Value, ...]:
+        t, obj = self.t, self.value
+        found = t.heap[obj]
+        if isinstance(found, Vector):
+            known, count = t.known(found.length)
+            if not known or count > LONGEST:
+                hint = "make an array of it: np.array(...)"
+                raise t.refuse("list", "of a length that only the run knows", hint)
+            return tuple([vectors.load(t, obj, found, k) for k in range(count)])
+        items: tuple[Value, ...] = found
+        return items
 
     def iterate(self) -> Iterator:
         grown = isinstance(self.t.heap[self.value], Vector)

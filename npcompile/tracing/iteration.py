@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from npcompile.core.records import replace
-from npcompile.ops.operands import ArrayRef
-from npcompile.python import characters
-from npcompile.python.iterator import Iterator
 from npcompile.python.registry import view
-from npcompile.python.values import (
-    HeapObject,
-    Sequence,
-    Value,
-    is_tensor,
-)
 
 if TYPE_CHECKING:
+    from npcompile.python.iterator import Iterator
+    from npcompile.python.values import Value
     from npcompile.tracing.services import Tracer
 
 
@@ -44,17 +37,4 @@ def advance(t: Tracer, iterator: Iterator) -> tuple[Value, Iterator] | None:
 
 def items(t: Tracer, value: Value, exactly: int = -1) -> tuple[Value, ...]:
     """All items of something; ``exactly``: how many the program wants (-1: all there are)."""
-    if isinstance(value, Sequence) and not (is_tensor(value) or characters.is_text(value)):
-        return value.items
-    if isinstance(value, HeapObject) and value.kind is list:
-        from npcompile.tracing import containers
-
-        return containers.items_of(t, value)
-    iterator = begin(t, value)
-    count = iterator.left(t)
-    held = value.items[0] if isinstance(value, Sequence) and is_tensor(value) else value
-    if count is None and exactly >= 0 and isinstance(held, ArrayRef):
-        count = exactly if t.facts.must("==", held.shape[0], exactly) else None
-    if count is None:
-        raise t.refuse("unpacking", "of as many items as only the run knows")
-    return tuple([iterator.item(t, iterator.position + k) for k in range(count)])
+    return view(t, value).unpacked(exactly)

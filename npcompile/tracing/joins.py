@@ -29,7 +29,6 @@ from npcompile.python.values import (
     UNBOUND,
     Frame,
     HeapObject,
-    Object,
     State,
     Static,
     Successors,
@@ -43,6 +42,7 @@ from npcompile.tracing.references import exclusive, reached
 from npcompile.tracing.selectors import recoded, same
 
 if TYPE_CHECKING:
+    from npcompile.python.values import Object
     from npcompile.tracing.services import Progress, Tracer
 
 OPTIONS = 5  #: of one value that depends on the path

@@ -14,7 +14,8 @@ from npcompile.core.paths import defer
 from npcompile.graph.items import Line, Row
 from npcompile.graph.types import Scalar
 from npcompile.ops.operands import ArrayRef
-from npcompile.python.values import HeapObject, Item, Sequence, State, Value, Vector
+from npcompile.python.composite import Composite
+from npcompile.python.values import HeapObject, Item, State, Value, Vector
 from npcompile.tracing.requests import AsHashTable, AsVector, Requests, Specialization
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ class ListRequests(Specialization):
         """Asks for columns for the lists that hold an array."""
         for obj, held in state.heap.items():
             if isinstance(obj, HeapObject) and isinstance(held, tuple) and any(
-                item is array or (isinstance(item, Sequence) and array in item.items)
+                item is array
+                or (isinstance(item, Composite) and item.joins and array in item.parts())
                 for item in held
             ):
                 self.columns_of(obj, held, True)

@@ -21,7 +21,6 @@ from npcompile.python.values import (
     UNBOUND,
     Frame,
     HeapObject,
-    Object,
     Scope,
     State,
     Successors,
@@ -56,6 +55,7 @@ from npcompile.tracing.selectors import same
 from npcompile.tracing.trip_counts import Iterations
 
 if TYPE_CHECKING:
+    from npcompile.python.values import Object
     from npcompile.tracing.loop_facts import LoopFacts
     from npcompile.tracing.loop_services import Path
     from npcompile.tracing.services import Tracer

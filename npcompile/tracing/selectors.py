@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from npcompile.graph.ir import Const, Node
 from npcompile.graph.types import BOOL, PY_BOOL, PY_INT
 from npcompile.python.composite import Composite
-from npcompile.python.values import Static, TaggedUnion, Value
+from npcompile.python.values import Static, Value
 from npcompile.tracing.inputs import pinned
 
 if TYPE_CHECKING:
+    from npcompile.python.values import TaggedUnion
     from npcompile.tracing.services import Tracer
 
 

@@ -36,7 +36,6 @@ from npcompile.python.values import (
     Fetched,
     Frame,
     HeapObject,
-    Object,
     Scope,
     Sequence,
     Static,
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
     from npcompile.python import functions, iterators, slices
     from npcompile.python.functions import Function
     from npcompile.python.iterator import Iterator as Position
+    from npcompile.python.values import Object
     from npcompile.tracing import (
         attributes,
         calls,

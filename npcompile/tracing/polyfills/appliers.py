@@ -29,6 +29,7 @@ from npcompile.tracing.polyfills.consumers import follow
 
 if TYPE_CHECKING:
     from npcompile.python import grids
+    from npcompile.python.iterator import Iterator
     from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.python", "grids")
