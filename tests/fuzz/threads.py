@@ -9,6 +9,7 @@ list tables, draws and library calls; arrays are large enough for the GIL to be 
 from __future__ import annotations
 
 import random
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,7 @@ from tests.support import oracle
 
 SIZES = (3, 50, 3000, 60_000)
 CALLS = 3  # of each thread
+OFTEN = 1e-6  # seconds between two switches
 
 
 def source(r: random.Random) -> str:
@@ -79,7 +81,8 @@ def result(call: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 def together(calls: list[Callable[[], Any]]) -> list[Any]:
-    """The results of some calls at the same time."""
+    """The results of some calls at the same time, of threads that are switched as often as can be.
+    """
     found: list[Any] = [None] * len(calls)
     barrier = threading.Barrier(len(calls))
 
@@ -88,10 +91,15 @@ def together(calls: list[Callable[[], Any]]) -> list[Any]:
         found[k] = calls[k]()
 
     threads = [threading.Thread(target=run, args=(k,)) for k in range(len(calls))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(OFTEN)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(usual)
     return found
 
 

@@ -10,6 +10,7 @@ import gc
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
@@ -29,6 +30,7 @@ from npcompile.ops import record
 from npcompile.runtime.entry import frames, interrupts
 from npcompile.runtime.random import draws
 from npcompile.runtime.threads import pool
+from npcompile.runtime.ufuncs import captured
 from npcompile.runtime.unsafe import gates
 from npcompile.runtime.versions import regions
 from npcompile.runtime.versions.forwarding import Forwarder
@@ -205,6 +207,35 @@ def test_tables_of_draws_outlive_those_who_made_them() -> None:
     finally:
         draws._tables = tables
     assert counts == [3]  # the list's, the argument's, and one that nobody gives back
+
+
+def test_an_array_is_kept_while_a_loop_reads_it_without_the_gil() -> None:
+    """Another thread binds its name anew, and calls the function."""
+    table: Any = np.arange(1000.0)
+
+    def looked_up(i: float) -> Any:
+        return table[int(i)]
+
+    f, at = npc.vectorize(looked_up), np.arange(3.0)
+    assert f(at).tolist() == [0, 1, 2]
+
+    def rebound(k: float) -> None:
+        nonlocal table
+        table = np.full(1000, k)
+        for _ in range(2):
+            assert f(at).tolist() == [k] * 3
+
+    gone = weakref.ref(table)
+    (variant,) = f._variants.values()
+    assert variant.state[captured.RUNNING] == 0
+    variant.state[captured.RUNNING] += 1  # as the loop does
+    for k in range(1, 4):
+        rebound(float(k))
+    assert gone() is not None
+    variant.state[captured.RUNNING] -= 1
+    for k in range(4, 6):
+        rebound(float(k))
+    assert gone() is None
 
 
 # ------------------------------------------------------------------ deterministic modes

@@ -276,10 +276,15 @@ class CFunctionWriter:
     def write(self) -> None:
         f = self.f
         if self.captured is not None:
-            f.branch(self.ready(self.captured), "run", "ask", likely=True)
+            self.captured.count(f, self.block, 1)
+            f.branch(self.ready(self.captured), "run", "unready", likely=True)
+            f.label("unready")
+            self.captured.count(f, self.block, -1)
+            f.jump("ask")
             f.label("run")
             out = f.alloca("i64")  # which no other function sees, but for the body
             status = self.body(self.captured, out)
+            self.captured.count(f, self.block, -1)
             f.branch(f.icmp("eq", status, i64(DONE)), "done", "ask", likely=True)
             f.label("done")
             self.give(f, out)

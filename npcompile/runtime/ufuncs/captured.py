@@ -14,6 +14,7 @@ import numpy as np
 
 from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
 from npcompile.core.errors import refuse
+from npcompile.core.locks import lock
 from npcompile.core.records import record
 from npcompile.core.sizes import Symbol, symbols
 from npcompile.graph.types import Array, Scalar
@@ -24,8 +25,11 @@ from npcompile.runtime.unsafe import version_tags
 from npcompile.runtime.unsafe.version_tags import Unwatchable, VersionTag
 
 _WORD = 2**64 - 1
-HEAD = 2  #: words before the constants: the address of Python's function, and STALE
+HEAD = 3  #: words before the constants: the address of Python's function, STALE and RUNNING
 STALE = 1  #: the word that is 1 once something has changed that the code relies on
+RUNNING = 2  #: the word that counts the runs, without the GIL too, that may read captured arrays
+
+_lock = lock()  # one thread at a time puts other constants in the place of those before
 
 
 class Captured:
@@ -47,6 +51,9 @@ class Captured:
         self.words = self._words(self.values)  #: what belongs there
         self.watched = watched(lowered, function)
         self.state: Any = None
+        self._arrays = any(isinstance(lowered.trace.leaves[k].type, Array)
+                           for k in lowered.constants)
+        self._replaced: list[Any] = []  # values and watched words that a run may still read
 
     def _lengths(self, values: tuple[Any, ...]) -> list[tuple[Symbol, int]]:
         """The symbols that constants give a value."""
@@ -91,30 +98,38 @@ class Captured:
     def install(self, python: int, more: int = 0) -> None:
         """Makes the block, with so many words more at its end; ``python``: the address of what
         computes in Python."""
-        self.state = (ctypes.c_uint64 * (self.size + more))(python, 1, *self.words)
-        self._watch()
+        self.state = (ctypes.c_uint64 * (self.size + more))(python, 1, 0, *self.words)
+        self._watch(watched(self.lowered, self.function))
 
     @property
     def address(self) -> int:
         return ctypes.addressof(self.state)
 
-    def _watch(self) -> None:
-        """Has machine code compare the words of memory as they are now."""
-        found = watched(self.lowered, self.function)
+    def _watch(self, found: list[VersionTag] | None) -> None:
+        """Has machine code compare these words of memory; it may be at that on another thread."""
         if found is None or len(found) != len(self.watched or ()):
             return
+        before, first = self.watched, HEAD + len(self.slots)
+        if found:  # the first word is not what it should be before all others are there
+            self.state[first + 1] = found[0].expected ^ 1
+        for k in reversed(range(len(found))):
+            self.state[first + 2 * k] = found[k].address
+            self.state[first + 2 * k + 1] = found[k].expected ^ (k == 0)
+        if found:
+            self.state[first + 1] = found[0].expected
         self.watched = found  # which keeps objects, so that their addresses stay theirs
-        words = [word for tag in found for word in (tag.address, tag.expected)]
-        for k, word in enumerate(words, HEAD + len(self.slots)):
-            self.state[k] = word
         self.state[STALE] = 0
+        del before
 
     def stands(self) -> bool:
         """Whether the code is right for globals and closures as they are now; numbers and arrays
         that are others of the same kind take the place of those before."""
-        if not self.state[STALE]:
-            return True
-        self._watch()  # before it is made sure that what is there is right
+        with _lock:
+            return not self.state[STALE] or self._renewed()
+
+    def _renewed(self) -> bool:
+        """Looks at everything anew; whether the code is right for it."""
+        found = watched(self.lowered, self.function)  # before it is made sure what is there
         now = self.lowered.match({}, self.function)
         if now is None or not all(map(_alike, now, self.values)) or (
                 self.symbols != dict(self._lengths(now))):
@@ -122,12 +137,23 @@ class Captured:
             if self.watched:  # the first word is never what it should be
                 self.state[HEAD + len(self.slots) + 1] = self.watched[0].expected ^ 1
             return False
+        if not self.state[RUNNING]:  # no run began before the last time
+            self._replaced.clear()
+        self._replaced.append((self.values, self.watched))
         for k, word in enumerate(self._words(now), HEAD):
             self.state[k] = word
         self.values = now
+        self._watch(found)  # not before the constants are there
         return True
 
     # ------------------------------------------------------------------ machine code
+
+    def count(self, f: LLVMFunction, block: Value, by: int) -> None:
+        """Writes what counts a run that begins (1) or ends (-1), if it may read arrays: these are
+        kept until it has ended, whatever other threads put in their place."""
+        if self._arrays:
+            place = f.offset(block, "i64", i64(RUNNING))
+            f.op(f"atomicrmw add {place.typed}, i64 {by} seq_cst", "i64")
 
     def fill(self, f: LLVMFunction, frame: Value, block: Value) -> None:
         """Writes what stores the constants into a frame."""

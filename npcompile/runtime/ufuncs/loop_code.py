@@ -169,6 +169,7 @@ class LoopWriter:
     def write_loop(self) -> None:
         f = self.function("loop", "void", args="ptr", dimensions="ptr", steps="ptr", data="ptr")
         args, dimensions, steps, data = f.params
+        self.captured.count(f, data, 1)
         cores = f.offset(dimensions, "i64", i64(1))
         count = f.load(dimensions, "i64")
         pointers = [f.load(f.offset(args, "ptr", i64(k)), "ptr") for k in range(self.count)]
@@ -189,6 +190,7 @@ class LoopWriter:
         f.label("failed")
         f.jump("done")
         f.label("done")
+        self.captured.count(f, data, -1)
         if self.silent:
             mode = f.alloca("i32")
             self.mode(f, "save", mode)
