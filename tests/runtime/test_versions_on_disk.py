@@ -235,8 +235,16 @@ def f(x):
         del sys.modules["made"]
 
 
-def test_another_process(tmp_path: Path) -> None:
-    (tmp_path / "user.py").write_text(TEXT + """
+LAZY = """
+import numpy as np
+def f(x):
+    return np.fft.fft(x * 2)
+"""  # NumPy imports this module when it is first asked for
+
+
+@pytest.mark.parametrize("text", [TEXT, LAZY], ids=["helper", "lazy module"])
+def test_another_process(text: str, tmp_path: Path) -> None:
+    (tmp_path / "user.py").write_text(text + """
 import npcompile, sys
 x = np.linspace(-1.0, 2.0, 7)
 g = npcompile.jit(f)

@@ -160,11 +160,21 @@ def members_of(module: ModuleType, names: Iterable[str]) -> dict[str, tuple[str,
     found: dict[str, tuple[str, ...]] = {}
     for dotted in names:
         held: Any = module
-        for name in dotted.split("."):
-            held = vars(held).get(name) if isinstance(held, ModuleType) else None
+        *inside, last = dotted.split(".")
+        for name in inside:
+            held = _module_in(held, name)
+        held = vars(held).get(last) if isinstance(held, ModuleType) else None
         called = getattr(held, "__qualname__", None) or getattr(held, "__name__", "")
         found[dotted] = type(held).__name__, str(called), str(getattr(held, "__module__", ""))
     return found
+
+
+def _module_in(module: Any, name: str) -> Any:
+    """A module that another one has, or imports when it is first asked for, as NumPy does with
+    ``numpy.fft``: the function that is called would ask for it, too."""
+    if not isinstance(module, ModuleType):
+        return None
+    return vars(module)[name] if name in vars(module) else getattr(module, name, None)
 
 
 def globals_of(value: Any) -> Any:
