@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import gc
 import inspect
-from types import FunctionType, GetSetDescriptorType, MethodType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MethodDescriptorType,
+    MethodType,
+    WrapperDescriptorType,
+)
 from typing import Any
 
 from npcompile.runtime.unsafe.object_memory import has_inline_attributes
 
 MISSING = object()
+#: methods that are not written in Python, as classes have them
+C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
 
 
 def own(held: Any, name: str) -> Any:
@@ -77,3 +85,10 @@ def _on_class(kind: type, name: str) -> Any:
 def _inert(kind: type) -> bool:
     """Whether a value of a class is no descriptor."""
     return _on_class(kind, "__get__") is MISSING
+
+
+def ordinary(kind: type) -> bool:
+    """Whether instances use ``object.__setattr__`` and ``object.__getattribute__``, so that an
+    attribute read returns the last store."""
+    names = ("__setattr__", "__getattribute__")
+    return all(inspect.getattr_static(kind, name) is getattr(object, name) for name in names)

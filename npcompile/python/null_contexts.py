@@ -6,14 +6,14 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from npcompile.python.bound_methods import Method
-from npcompile.python.protocol import PythonType
+from npcompile.python.instances import HeldAttributes
 from npcompile.python.values import NONE, HeapObject, Static, Value
 
 if TYPE_CHECKING:
     from npcompile.python.protocol import Tracing
 
 
-class NullContextType(PythonType):
+class NullContextType(HeldAttributes):
     """A ``nullcontext`` that the program made."""
 
     METHODS = (nullcontext.__exit__,)

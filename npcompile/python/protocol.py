@@ -19,7 +19,7 @@ import numpy as np
 from npcompile.core.sizes import Size
 from npcompile.graph.ir import Node
 from npcompile.guards.class_hooks import ask
-from npcompile.guards.sources import Source
+from npcompile.guards.sources import Attribute, Source
 from npcompile.ops.operands import Context
 from npcompile.python.iterator import Iterator
 from npcompile.python.values import (
@@ -75,6 +75,7 @@ class Guarding(Protocol):
     def guard_keys(self, source: Source, held: dict[Any, Any]) -> None: ...
     def guard_class(self, source: Source, kind: type) -> None: ...
     def guard_code(self, source: Source, function: Any) -> None: ...
+    def guard_presence(self, source: Attribute, there: bool) -> None: ...
     def lift(self, held: Any, source: Source) -> Value: ...
     def wants_text(self, value: Value) -> None: ...
 
@@ -209,9 +210,19 @@ class PythonType:
         """``bool(value)``: TRUE, FALSE or a traced bool; None: the truth of a number or array."""
         return None
 
-    def attribute(self, name: str) -> Value | None:
-        """``value.name``, where that is no method; None: it is left to Python."""
+    def attribute(self, name: str, plain: bool = False) -> Value | None:
+        """``value.name``, where that is no method; None: it is left to Python.  ``plain``: it goes
+        on the stack, nothing else."""
         return None
+
+    def has_attribute(self, name: str) -> bool | None:
+        """``hasattr(value, name)``; None: as its class has it."""
+        return None
+
+    def assign(self, name: str, value: Value, plain: bool = False) -> bool:
+        """``value.name = value``; false: it is left to others.  ``plain``: nothing else is
+        done."""
+        return False
 
     def method(self, name: str) -> Value | None:
         """The function that ``value.name(...)`` calls with ``value`` first; None: the one that the

@@ -56,5 +56,5 @@ class SliceType(RepresentedType):
         inputs.guard_class(source, slice)
         return Slice(*(inputs.lift(getattr(held, n), Attribute(source, n)) for n in _NAMES))
 
-    def attribute(self, name: str) -> Value | None:
+    def attribute(self, name: str, plain: bool = False) -> Value | None:
         return self.value.parts()[_NAMES.index(name)] if name in _NAMES else None

@@ -99,7 +99,7 @@ class MadeTuple(TupleType):
     def truth(self) -> Value:
         return boolean(bool(self.value.items))
 
-    def attribute(self, name: str) -> Value | None:
+    def attribute(self, name: str, plain: bool = False) -> Value | None:
         names = field_names(self.value.kind)
         return self.value.items[names.index(name)] if name in names else None
 

@@ -95,7 +95,7 @@ class TensorType(PythonType):
     def truth(self) -> Value:
         return tensor_values.truth(self.t, self.value)
 
-    def attribute(self, name: str) -> Value:
+    def attribute(self, name: str, plain: bool = False) -> Value:
         return tensor_values.load(self.t, self.value, name)
 
     def length(self) -> Value | None:

@@ -9,10 +9,8 @@ from types import (
     FunctionType,
     GetSetDescriptorType,
     MemberDescriptorType,
-    MethodDescriptorType,
     MethodType,
     ModuleType,
-    WrapperDescriptorType,
 )
 from typing import TYPE_CHECKING, Any
 
@@ -20,14 +18,13 @@ import numpy as np
 
 from npcompile.graph.ir import Node
 from npcompile.guards.class_hooks import is_library, looks_up_plainly, wrapped_by_us
-from npcompile.guards.own_attributes import MISSING, own, static
+from npcompile.guards.own_attributes import C_METHODS, MISSING, ordinary, own, static
 from npcompile.guards.sources import Attribute, Source
 from npcompile.ops import views
 from npcompile.ops.operands import ArrayRef
-from npcompile.python import registry
+from npcompile.python import properties, registry
 from npcompile.python.bound_methods import Method
 from npcompile.python.values import (
-    HeapObject,
     Object,
     Static,
     Unreachable,
@@ -42,14 +39,12 @@ from npcompile.tracing import (
     traced_containers,
 )
 from npcompile.tracing.inputs import pinned
-from npcompile.tracing.side_effects import ordinary
 
 if TYPE_CHECKING:
     from npcompile.tracing.services import Tracer
 
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _CLASS = vars(object)["__class__"]
-C_METHODS = (MethodDescriptorType, WrapperDescriptorType)
 _DATA = (GetSetDescriptorType, MemberDescriptorType)
 #: objects whose attributes never change, but those of subclasses, which are of a user's
 _CONSTANT = (range, str, bytes, bool, int, float, complex)
@@ -81,10 +76,6 @@ def method(t: Tracer, value: Value, name: str) -> Value | None:
         if isinstance(value, ArrayRef):
             device_arrays.check_attribute(t, name)
         return Static(getattr(kind, name))
-    if isinstance(value, HeapObject) and (type(found) is FunctionType or wrapped_by_us(found)):
-        if name in t.heap[value]:
-            return None
-        return _class_function(t, value, name)
     return None
 
 
@@ -108,15 +99,6 @@ def _method_outside(t: Tracer, held: Any, source: Source, name: str) -> Value | 
     return None
 
 
-def _class_function(t: Tracer, obj: HeapObject, name: str) -> Value:
-    """A function of the class of an instance that the program made."""
-    assert obj.kind is not None
-    held = inspect.getattr_static(obj.kind, name)
-    if obj.source is None:
-        return Static(held)
-    return t.inputs.lift(held, Attribute(obj.source, name))
-
-
 def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
     """``value.name``.  ``on_stack``: it goes on the stack, nothing else."""
     found = t.effects.load(value, name)
@@ -135,11 +117,9 @@ def load(t: Tracer, value: Value, name: str, on_stack: bool = False) -> Value:
             return t.operate(views.attribute, value, name)
         case Node():
             return _number(t, value, name)
-        case HeapObject() if value.kind not in (None, list, dict):
-            return _instance(t, value, name, on_stack)
         case Static(held, source):
             return _static(t, held, source, name, on_stack)
-    found = registry.view(t, value).attribute(name)
+    found = registry.view(t, value).attribute(name, on_stack)
     if found is not None:
         return found
     raise t.refuse(f".{name}", f"of {described(value)} is left to Python")
@@ -158,19 +138,17 @@ def has(t: Tracer, value: Value, name: str) -> bool:
         return hasattr(kind, name)
     if issubclass(kind, tuple) and getattr(kind, "__dictoffset__", False):
         raise t.refuse("hasattr", f"of a {kind.__name__}, which may have other attributes")
-    if isinstance(value, HeapObject) and isinstance(t.heap[value], dict) and name in t.heap[value]:
-        return True
-    if isinstance(value, HeapObject) and value.source is not None:
-        _refuse_hooks(t, kind)
-        return _noted(t, value.source, name, hasattr(kind, name))
-    return hasattr(kind, name)
+    found = None
+    if not isinstance(value, (Node, ArrayRef)):
+        found = registry.view(t, value).has_attribute(name)
+    return hasattr(kind, name) if found is None else found
 
 
 def _has_outside(t: Tracer, value: Static, source: Source, name: str) -> bool:
     held, kind = value.value, type(value.value)
     if not kind.__dictoffset__ and not kind.__flags__ & _HEAP_TYPE:  # lists, ranges
         return hasattr(held, name)
-    _refuse_hooks(t, kind)
+    properties.refuse_hooks(t, kind)
     on_class = inspect.getattr_static(kind, name, MISSING)
     if isinstance(on_class, property):
         load(t, value, name)  # where that raises, Python answers
@@ -188,12 +166,6 @@ def _has_outside(t: Tracer, value: Static, source: Source, name: str) -> bool:
 def _noted(t: Tracer, source: Source, name: str, there: bool) -> bool:
     t.inputs.guard_presence(Attribute(source, name), there)
     return there
-
-
-def _refuse_hooks(t: Tracer, kind: type) -> None:
-    """Classes with code of their own for what attributes there are are left to Python."""
-    if hasattr(kind, "__getattr__") or not looks_up_plainly(kind):
-        raise t.refuse("attribute", f"of a {kind.__name__}, which computes attributes")
 
 
 def shows_class(value: Value) -> bool:
@@ -214,41 +186,6 @@ def _number(t: Tracer, node: Node, name: str) -> Value:
     if numpy and name == "T":
         return node
     return t.operate(views.attribute, node, name)
-
-
-def _instance(t: Tracer, obj: HeapObject, name: str, on_stack: bool) -> Value:
-    contents = t.heap[obj]
-    if name in contents:
-        found: Value = contents[name]
-        return found
-    held = inspect.getattr_static(obj.kind, name, MISSING)
-    if held is MISSING:
-        raise Unreachable
-    if isinstance(held, property):
-        return computed(t, held, obj.source, name, obj, on_stack)
-    if hasattr(type(held), "__get__") or obj.source is None:
-        raise t.refuse(f".{name}", "of this kind of object is left to Python")
-    return t.inputs.lift(held, Attribute(obj.source, name))
-
-
-def computed(
-    t: Tracer, held: property, owner: Source | None, name: str, receiver: Value,
-    on_stack: bool = False,
-) -> Value:
-    """A property ``name`` of the class that ``owner`` is."""
-    getter = _of_property(t, held, owner, name, "fget")
-    return t.call(getter, (receiver,), {}, on_stack)
-
-
-def _of_property(
-    t: Tracer, held: property, owner: Source | None, name: str, part: str
-) -> Value:
-    """The getter or the setter of a property of the class that ``owner`` is."""
-    function = getattr(held, part)
-    if owner is None or not (type(function) is FunctionType or wrapped_by_us(function)):
-        raise t.refuse(f".{name}", "is a property that Python computes")
-    place = Attribute(Attribute(owner, name), part)
-    return t.inputs.lift(function, place)
 
 
 def _static(
@@ -307,7 +244,7 @@ def _outside(t: Tracer, held: Any, source: Source, name: str, on_stack: bool) ->
     if isinstance(on_class, property):
         t.inputs.guard_class(source, type(held))
         owner = Attribute(source, "__class__")
-        return computed(t, on_class, owner, name, Static(held, source), on_stack)
+        return properties.computed(t, on_class, owner, name, Static(held, source), on_stack)
     if found is MISSING or (
         hasattr(type(on_class), "__set__")
         and not (isinstance(on_class, _DATA) and hasattr(held, name))  # nothing is in the slot
@@ -330,15 +267,6 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
     """``target.name = value``.  ``plain``: nothing else is done."""
     if is_model(target) and not traced_containers.is_attribute(t, target, name):
         raise t.refuse(f".{name} =", f"of {described(target)} is left to Python")
-    if _set_by_property(t, target, name, value, plain):
-        return
-    if isinstance(target, HeapObject) and target.kind not in (None, list, dict):
-        kind = target.kind
-        on_class = inspect.getattr_static(kind, name, MISSING)
-        if ordinary(kind) and not hasattr(type(on_class), "__set__"):
-            t.generators.changes(target)
-            t.heap[target] = {**t.heap[target], name: value}
-            return
     if isinstance(target, ArrayRef) and name == "shape":
         from npcompile.tracing import reshaping
 
@@ -347,26 +275,27 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
     if isinstance(target, ArrayRef):
         raise t.refuse(f".{name} =", "changes an array's layout or is left to Python")
     if isinstance(target, Static):
+        if _set_by_property(t, target, name, value, plain):
+            return
         if _holds(t, target, name, value):
             return  # what ``target.name += b`` assigns in the end
         if t.effects.store(target, name, value):
             return
+    elif not isinstance(target, Node) and registry.view(t, target).assign(name, value, plain):
+        return
     raise t.refuse(f".{name} =", "changes an object that comes from outside")
 
 
-def _set_by_property(t: Tracer, target: Value, name: str, value: Value, plain: bool) -> bool:
+def _set_by_property(t: Tracer, target: Static, name: str, value: Value, plain: bool) -> bool:
     """Calls the setter, if the attribute is a property of the object's class."""
-    kind, owner = None, None
-    if isinstance(target, HeapObject) and target.kind not in (None, list, dict):
-        kind, owner = target.kind, target.source
-    elif isinstance(target, Static) and target.source is not None:
-        kind, owner = type(target.value), Attribute(target.source, "__class__")
-    held = None if kind is None else inspect.getattr_static(kind, name, None)
-    if kind is None or type(held) is not property or not ordinary(kind):
+    if target.source is None:
         return False
-    if isinstance(target, Static) and target.source is not None:
-        t.inputs.guard_class(target.source, kind)
-    setter = _of_property(t, held, owner, name, "fset")
+    kind = type(target.value)
+    held = inspect.getattr_static(kind, name, None)
+    if type(held) is not property or not ordinary(kind):
+        return False
+    t.inputs.guard_class(target.source, kind)
+    setter = properties.part(t, held, Attribute(target.source, "__class__"), name, "fset")
     t.call_for((), setter, (target, value), {}, plain)
     return True
 

@@ -13,6 +13,7 @@ from npcompile.core.paths import import_path
 from npcompile.core.records import replace
 from npcompile.core.tuples import is_named_tuple
 from npcompile.guards.class_hooks import has_finalizer, looks_up_plainly, of_library, wrapped_by_us
+from npcompile.guards.own_attributes import C_METHODS
 from npcompile.guards.sources import Attribute, Default, Source
 from npcompile.ops.arguments import FOLLOWED, followed_functions
 from npcompile.ops.elementwise import ELEMENTWISE
@@ -108,7 +109,7 @@ def _call_object(
 
 def _check_receiver(t: Tracer, held: Any, args: tuple[Value, ...]) -> None:
     """A method that is fetched from its class takes first what is of this class."""
-    if not isinstance(held, attributes.C_METHODS):
+    if not isinstance(held, C_METHODS):
         return
     kind = python_class(args[0]) if args else type(None)
     if kind is not object and not issubclass(kind, held.__objclass__):

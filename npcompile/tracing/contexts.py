@@ -13,7 +13,7 @@ import numpy as np
 
 from npcompile.frontend.bytecode import Instruction
 from npcompile.python.bound_methods import Method
-from npcompile.python.protocol import PythonType
+from npcompile.python.instances import HeldAttributes
 from npcompile.python.registry import view
 from npcompile.python.values import NONE, Frame, HeapObject, Static, Value
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
@@ -48,7 +48,7 @@ def before_with(t: Tracer, frame: Frame, i: Instruction) -> None:
     push(frame, *view(t, pop(frame)).enter())
 
 
-class ErrorStateType(PythonType):
+class ErrorStateType(HeldAttributes):
     """An ``np.errstate`` that the program made."""
 
     t: Tracer

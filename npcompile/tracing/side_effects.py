@@ -338,11 +338,4 @@ def is_plain(held: Any, name: str) -> bool:
     if isinstance(held, (type, ModuleType)) or not own_attributes.has_dictionary(held):
         return False
     on_class = inspect.getattr_static(kind, name, own_attributes.MISSING)
-    return ordinary(kind) and not hasattr(type(on_class), "__set__")
-
-
-def ordinary(kind: type) -> bool:
-    """Whether instances use ``object.__setattr__`` and ``object.__getattribute__``, so that an
-    attribute read returns the last store."""
-    names = ("__setattr__", "__getattribute__")
-    return all(inspect.getattr_static(kind, name) is getattr(object, name) for name in names)
+    return own_attributes.ordinary(kind) and not hasattr(type(on_class), "__set__")

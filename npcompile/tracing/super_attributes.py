@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from npcompile.frontend.bytecode import VERSION, Instruction
 from npcompile.guards.class_hooks import wrapped_by_us
 from npcompile.guards.sources import Attribute, Item, Source
+from npcompile.python import properties
 from npcompile.python.bound_methods import Method
 from npcompile.python.super_objects import Super
 from npcompile.python.values import NONE, NULL, UNBOUND, Frame, HeapObject, Static, Value
-from npcompile.tracing import attributes
 from npcompile.tracing.builtin_functions import FUNCTIONS
 from npcompile.tracing.opcodes import on, push, take
 
@@ -79,7 +79,7 @@ def _next(t: Tracer, after: Value, receiver: Value, name: str) -> tuple[Value, b
     if isinstance(held, staticmethod) and isinstance(held.__func__, FunctionType):
         return t.inputs.lift(held.__func__, Attribute(source, name)), False
     if isinstance(held, property):
-        return attributes.computed(t, held, source, name, receiver), False
+        return properties.computed(t, held, source, name, receiver), False
     if held is object.__init__:
         return Static(held), True
     raise t.refuse(f"super().{name}", "is left to Python")

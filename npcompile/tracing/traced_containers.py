@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from npcompile.core.records import replace
 from npcompile.graph.types import PY_INT
+from npcompile.python.instances import HeldAttributes
 from npcompile.python.iterator import Iterator
 from npcompile.python.polyfills.containers import DefaultDict, Hashed, HashedDict, HashedSet, Model
-from npcompile.python.protocol import PythonType
 from npcompile.python.values import (
     HeapObject,
     Static,
@@ -142,7 +142,7 @@ def hashed(
     return found
 
 
-class ModelType(PythonType):
+class ModelType(HeldAttributes):
     """A container whose methods are followed as Python code."""
 
     t: Tracer

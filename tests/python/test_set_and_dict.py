@@ -209,3 +209,16 @@ def test_a_set_of_a_dictionary_has_its_order() -> None:
     for n in (5, 60, 1000):
         x = np.random.default_rng(n).integers(-10**6, 10**6, n)
         assert compiled(x) == both(x)
+
+
+def test_keys_are_no_attributes() -> None:
+    """``hasattr`` and ``getattr`` of a dictionary that the program made do not find its keys."""
+    def f(x):
+        held = {"a": x, "keys": x}
+        return hasattr(held, "a"), hasattr(held, "keys"), getattr(held, "a", x * 2)
+
+    compiled = jit(f)
+    have, want = compiled(np.ones(3)), f(np.ones(3))
+    assert have[:2] == want[:2] == (False, True)
+    assert (have[2] == want[2]).all()
+    assert compiled.cache_info().compiled == 1
