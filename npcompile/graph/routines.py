@@ -269,6 +269,11 @@ def _product_rows(spec: str, a: Any, packed: Any, chain: int, start: int, per: i
     return found
 
 
+def _mirrored(spec: str, parts: Any) -> Any:
+    upper = np.triu(parts.sum(axis=0))
+    return upper + np.triu(upper, 1).T
+
+
 _ROWS = (
     Routine("pack", _pack, "Matrices, made ready for products by rows; only these read it.",
             prepares=True),
@@ -280,6 +285,10 @@ _ROWS = (
             flags=True, inside=True),
     Routine("add_rows", lambda spec, a, u, y: y + u @ a, "The vector of which the output is a part,"
             " with rows of a matrix added, each times a number.", flags=True, inside=True),
+    Routine("gram_rows", lambda spec, a, c: c + a.T @ a, "The matrix of which the output is a part,"
+            " with products of the columns of some rows added; nobody but ``gram_sum`` reads what"
+            " is below its diagonal.", flags=True, inside=True),
+    Routine("gram_sum", _mirrored, "The sum of such matrices, with both halves.", flags=True),
     Routine("double", _double, "``a @ x``, that or another vector times ``a``, and room for sums.",
             flags=True),
     Routine("transform", _transform, "A Fourier transform along an axis.", flags=True,

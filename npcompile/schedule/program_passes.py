@@ -88,7 +88,8 @@ class Draft:
 
 
 def _share_matrices(draft: Draft, transformer: type[SharedMatrices]) -> Body:
-    shared = transformer(draft.facts)
+    shared = transformer(
+        draft.facts, draft.touched() + Counter(draft.kept) + Counter(draft.leaving()))
     body = shared.block(draft.body)
     draft.add(shared.made, shared.notes)
     return body

@@ -15,7 +15,7 @@ from npcompile.core.sizes import Size, floordiv, product
 from npcompile.graph.ir import Extern, Geometry
 from npcompile.graph.routines import PADDED, Spec, parse
 from npcompile.program.ir import Buffer, RoutineCall, SideExit, Statement, View
-from npcompile.schedule.fusion import vector_rows
+from npcompile.schedule.fusion import gram_rows, vector_rows
 from npcompile.schedule.fusion.routine_rows import RoutineByRows, RoutineTouch
 
 #: bytes of a packed matrix at most, so that it stays in a cache
@@ -106,6 +106,9 @@ def by_rows(facts: Facts, call: RoutineCall, rounds: bool) -> RoutineByRows | No
     spec, (left, right), (made,) = parse(call.routine.spec), call.inputs, call.outputs
     if len(spec.out) == 1:
         return vector_rows.by_rows(facts, call) if rounds else None
+    gram = gram_rows.by_rows(facts, call) if rounds else None
+    if gram is not None:
+        return gram
     if spec.out[-1:] in spec.rows:
         spec, left, right = Spec(spec.right, spec.left, spec.out), right, left
     usual = (call.into is None and left.dtype.char in "fd" and len(spec.columns) == 1 and spec.rows

@@ -10,7 +10,7 @@ from typing import ClassVar
 from npcompile.core.facts import Facts
 from npcompile.core.records import record
 from npcompile.core.sizes import Size
-from npcompile.program.ir import Buffer, Exit, RoutineCall, SideExit, Statement
+from npcompile.program.ir import Buffer, Exit, Kernel, RoutineCall, SideExit, Statement
 
 
 @record
@@ -30,11 +30,14 @@ class RoutineByRows(ABC):
     """A routine that does the same for each of ``rows`` rows.
 
     ``checked``: what it finds before the loop may fail.  ``heavy``: blocks should be large, as it
-    reads much for each.
+    reads much for each; they have ``deep`` rows at least.  ``alone``: it is worth while without
+    neighbours.
     """
 
     checked: ClassVar[bool] = False
     heavy: ClassVar[bool] = False
+    alone: ClassVar[bool] = False
+    deep: ClassVar[int] = 0
 
     def __init__(self, call: RoutineCall, rows: Size) -> None:
         self.call, self.rows = call, rows
@@ -64,6 +67,36 @@ class RoutineByRows(ABC):
     def on_rows(self, found: Buffer | None, start: Size, count: Size, private: dict[Buffer, Buffer]
                 ) -> RoutineCall:
         """The routine on ``count`` rows from ``start`` on."""
+
+
+class SumByBands(RoutineByRows):
+    """A routine that adds something of each row; ``band`` rows have sums of their own."""
+
+    @property
+    def summed(self) -> Buffer:
+        return self.call.outputs[0]
+
+    @property
+    @abstractmethod
+    def band(self) -> Size:
+        """Rows of a band at least."""
+
+    @abstractmethod
+    def cleared(self, found: Buffer, band: Size) -> Kernel:
+        """Begins the sums of a band."""
+
+    @abstractmethod
+    def on_band(self, found: Buffer, band: Size, start: Size, count: Size,
+                private: dict[Buffer, Buffer]) -> RoutineCall:
+        """The routine on ``count`` rows of a band from ``start`` on."""
+
+    @abstractmethod
+    def after(self, found: Buffer) -> list[Statement]:
+        """Adds the sums of all bands."""
+
+    def on_rows(self, found: Buffer | None, start: Size, count: Size, private: dict[Buffer, Buffer]
+                ) -> RoutineCall:
+        raise NotImplementedError("rows have no result of their own")
 
 
 def check_of(

@@ -169,7 +169,7 @@ class _Fuser:
         for rows in self._counts(at):
             group = self._grow(at, rows)
             several = [group, self._grow(at, rows, heavy=False)] if group.heavy else [group]
-            found += [group for group in several if len(group.members) > 1 and group.shared()]
+            found += [group for group in several if group.pays()]
         for group in sorted(found, key=lambda g: len(g.members), reverse=True):
             if self._small(group):
                 return group
@@ -239,7 +239,7 @@ class _Fuser:
         near = set(group.buffers())
         if not group.members:
             near.update(self._next_touched(end, rows, group))
-        if own.isdisjoint(near):
+        if own.isdisjoint(near) and not routine.alone:
             return False
         try:
             return routine.pays(self.facts)
@@ -337,6 +337,7 @@ class _Fuser:
         fit = BLOCK // largest(group.bytes, 1)
         if group.heavy:
             fit = largest(fit, smallest(HEAVY // largest(group.bytes, 1), ENOUGH))
+        fit = largest(fit, group.deep)
         fit = largest(fit // TOGETHER * TOGETHER, smallest(fit, TOGETHER - 1))
         size = largest(smallest(largest(fit, group.least), group.rows), 1)
         return self.out.bind("block", size, out)
@@ -405,8 +406,17 @@ class FusedRows:
                 if m.routine is not None and m.routine.summed is not None}
 
     @property
+    def routines(self) -> list[RoutineByRows]:
+        return [member.routine for member in self.members if member.routine is not None]
+
+    @property
     def heavy(self) -> bool:
-        return any(member.routine is not None and member.routine.heavy for member in self.members)
+        return any(routine.heavy for routine in self.routines)
+
+    @property
+    def deep(self) -> int:
+        """Rows that a block has at least."""
+        return max((routine.deep for routine in self.routines), default=0)
 
     @property
     def names(self) -> str:
@@ -427,12 +437,20 @@ class FusedRows:
         if any(t.buffer in self.summed or t.buffer is summed for t in member.touches) or (
                 summed is not None and (summed in self._touches or summed in self.summed)):
             return False
+        if not self._same_bands(member):
+            return False
         fresh = [t for t in member.touches if t not in self._touches.get(t.buffer, ())]
         return all(
             self._aligned(new, other)
             for new in fresh for other in (*self._touches.get(new.buffer, ()), *fresh)
             if new.buffer is other.buffer and (new.writes or other.writes)
         )
+
+    def _same_bands(self, member: RowMember) -> bool:
+        """Whether what adds rows does so by the same bands as the group."""
+        bands = {self.facts.norm(m.routine.band) for m in (*self.members, member)
+                 if isinstance(m.routine, routine_rows.SumByBands)}
+        return len(bands) <= 1
 
     def _aligned(self, a: RowAccess, b: RowAccess) -> bool:
         if a.low is None or a.high is None or b.low is None or b.high is None:
@@ -449,7 +467,11 @@ class FusedRows:
         read = {t.buffer for t in self.touches()}
         return not made & set(touched(number)) and not read & {s.buffer for s in number.stores}
 
-    def shared(self) -> list[Buffer]:
+    def pays(self) -> bool:
+        """Whether a kernel passes its rows to another, or a routine needs no other."""
+        return bool(self._shared()) or any(routine.alone for routine in self.routines)
+
+    def _shared(self) -> list[Buffer]:
         """Buffers of more than a number a row that pass from one kernel to another."""
         users: dict[Buffer, set[Kernel | RoutineCall]] = {}
         for member in self.members:

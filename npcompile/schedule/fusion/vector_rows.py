@@ -28,7 +28,7 @@ from npcompile.program.ir import (
     Store,
     View,
 )
-from npcompile.schedule.fusion.routine_rows import RoutineByRows, RoutineTouch
+from npcompile.schedule.fusion.routine_rows import RoutineByRows, RoutineTouch, SumByBands
 from npcompile.schedule.fusion.shared_matrices import MatrixByVector, matrix_by_vector
 
 if TYPE_CHECKING:
@@ -82,17 +82,13 @@ class VectorRows(RoutineByRows):
                            (private.get(made, made),), self.call.line, into=into)
 
 
-class SumOverRows(VectorRows):
+class SumOverRows(VectorRows, SumByBands):
     """A product that sums over rows; ``band`` of them have sums of their own."""
 
     @property
     def band(self) -> Size:
         several = floordiv(self.rows + (BAND * BANDS - 1), BAND * BANDS)
         return BAND * largest(several, 1)
-
-    @property
-    def summed(self) -> Buffer:
-        return self.call.outputs[0]
 
     def touches(self) -> list[RoutineTouch]:
         vector = self.vector
@@ -103,14 +99,12 @@ class SumOverRows(VectorRows):
         return Buffer(name, "temp", self.matrix.dtype, (bands, self.n), (self.n, 1))
 
     def cleared(self, found: Buffer, band: Size) -> Kernel:
-        """Begins the sums of a band."""
         zero = Constant(found.dtype.type(0), found.dtype)
         store = Store(found, Index(band * self.n, (1,)), 0)
         return Kernel(f"{found.name}.zero", (Axis("j", self.n),), (zero,), (store,))
 
     def on_band(self, found: Buffer, band: Size, start: Size, count: Size,
                 private: dict[Buffer, Buffer]) -> RoutineCall:
-        """The routine on ``count`` rows of a band from ``start`` on."""
         vector, routine = self.vector, self.call.routine
         begin = vector.geometry.offset
         if vector.buffer not in private:
@@ -124,7 +118,6 @@ class SumOverRows(VectorRows):
                            self.call.line, into=into)
 
     def after(self, found: Buffer) -> list[Statement]:
-        """Adds the sums of all bands."""
         axes = Axis("i", found.shape[0]), Axis("j", self.n)
         load = Load(found, Index(0, (self.n, 1)), found.dtype)
         reduce = Reduce("sum", (0,), 0, self.summed, Index(0, (0, 1)), found.dtype)
@@ -137,7 +130,7 @@ class Bands:
     def __init__(self, out: Fusion, rows: Size, found: dict[RoutineByRows, Buffer | None],
                  before: list[Statement]) -> None:
         self.sums = [(routine, made) for routine, made in found.items()
-                     if isinstance(routine, SumOverRows) and made is not None]
+                     if isinstance(routine, SumByBands) and made is not None]
         self.rows, self.symbol = rows, Symbol("band", 0, 0)
         self.band = out.bind("band", self.sums[0][0].band, before)
         self.at = Poly((((self.symbol,), 1),))
@@ -150,7 +143,7 @@ class Bands:
 
     def member(self, routine: RoutineByRows, found: Buffer | None, start: Size, count: Size,
                private: dict[Buffer, Buffer]) -> RoutineCall:
-        assert isinstance(routine, SumOverRows) and found is not None
+        assert isinstance(routine, SumByBands) and found is not None
         return routine.on_band(found, self.at, start, count, private)
 
     def cleared(self) -> list[Statement]:

@@ -12,12 +12,13 @@ lines don't raise themselves.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from npcompile.backends.cpu.linalg import lane_blocks
 from npcompile.backends.cpu.linalg.blas import Blas
+from npcompile.backends.cpu.linalg.matrices import Numbers
 from npcompile.backends.cpu.linalg.matrix_products import BLAS, PRODUCT, Products
 from npcompile.backends.cpu.llvm import access
 from npcompile.backends.cpu.llvm.access import Lanes
@@ -212,7 +213,10 @@ class PortableProducts(Products):
             for at, value in enumerate(values):
                 f.store(value, f.offset(place, self.elem, i64(at * width)), 4)
 
-        with f.when(f.binary("and", full, f.icmp("eq", p["dl"], i64(1)))):
+        with f.when(f.icmp("eq", p["dl"], i64(1))):
+            with f.when(f.negate(full)):
+                self._partly(f, p, numbers, stored)
+                self.leave(f)
             with f.loop(i64(0), p["k"]) as running:
                 place = self.at(f, p["L"], (running.index, p["dk"]))
                 stored(numbers.load(place, i64(1), Lanes(width)), running.index)
@@ -222,6 +226,19 @@ class PortableProducts(Products):
             self.leave(f)
         self._line_by_line(f, p, i64(0), width)
         f.do("ret void")
+
+    def _partly(self, f: LLVMFunction, p: dict[str, Value], numbers: Numbers,
+                stored: Callable[[Sequence[Value], Value], None]) -> None:
+        """Lines that lie side by side and are fewer than lanes."""
+        lanes = self.tail(f, p["lines"], numbers.lanes)
+        assert lanes.mask is not None
+        last = f.binary("sub", p["lines"], i64(1))
+        with f.loop(i64(0), p["k"]) as running:
+            place = self.at(f, p["L"], (running.index, p["dk"]))
+            found = numbers.load(place, i64(1), lanes)
+            more = numbers.one(self.at(f, place, (last, i64(1))))
+            stored([f.select(lanes.mask, x, y) for x, y in zip(found, more, strict=True)],
+                   running.index)
 
     def _turned(self, f: LLVMFunction, p: dict[str, Value], width: int, stored: object) -> None:
         """Lines that are runs: blocks of them are transposed in registers."""

@@ -29,6 +29,10 @@ else:
 #: the flags in the word of ``npc.fp.save`` by the first letters of what NumPy calls them
 _FLAGS = {"i": 1, "d": 4, "o": 8, "u": 16}
 
+#: routines that :class:`Routines` has methods of the same name for
+_BY_NAME = frozenset(("double", "pack", "product_rows", "gram_rows", "gram_sum", "vector_rows",
+                      "add_rows"))
+
 
 @record
 class Operand:
@@ -82,7 +86,7 @@ class Routines:
             f.run("npc.fp.save", control)
         if product:
             self.product(call)
-        elif routine.name in ("double", "pack", "product_rows", "vector_rows", "add_rows"):
+        elif routine.name in _BY_NAME:
             getattr(self, routine.name)(call)
         elif routine.name == "transform_rows":
             self.transform_rows(call)
@@ -96,7 +100,7 @@ class Routines:
     def _module(self, call: RoutineCall, routine: Routine, name: str) -> str:
         if routine.name == "product":
             return self.product_module
-        if routine.name in ("pack", "product_rows"):
+        if routine.name in ("pack", "product_rows", "gram_rows", "gram_sum"):
             return "rows"
         if routine.name in ("vector_rows", "add_rows"):
             return "vector_rows"
@@ -283,6 +287,21 @@ class Routines:
         count, k = map(sizes, view.geometry.shape)
         f.run(f"npc.rows.{a.dtype.name}", chain, start, count, per, n, k, a.pointer, a.stride("m"),
               a.stride("k"), self.slots.data(packed.buffer), c.pointer, c.stride("m"))
+
+    def gram_rows(self, call: RoutineCall) -> None:
+        f, sizes, into = self.f, SizeEmitter(self.slots), call.into
+        (view, _), (made,) = call.inputs, call.outputs
+        assert into is not None
+        a = self.operand(sizes, view, "kn")
+        c = self.operand(sizes, View(made, into, made.dtype), "mn")
+        f.run(f"npc.gram.{a.dtype.name}", *map(sizes, view.geometry.shape), a.pointer,
+              a.stride("k"), a.stride("n"), c.pointer)
+
+    def gram_sum(self, call: RoutineCall) -> None:
+        f, sizes, (view,), (made,) = self.f, SizeEmitter(self.slots), call.inputs, call.outputs
+        count, n, _ = map(sizes, view.geometry.shape)
+        f.run(f"npc.gram_sum.{made.dtype.name}", count, n, self.slots.data(view.buffer),
+              self.slots.data(made))
 
     def vector_rows(self, call: RoutineCall) -> None:
         f, sizes, into = self.f, SizeEmitter(self.slots), call.into

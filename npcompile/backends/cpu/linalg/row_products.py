@@ -4,6 +4,8 @@
 
     npc.pack.T(k, n, B, rb, cb, P)                           strips of columns of b, k by k
     npc.rows.T(chain, start, count, per, n, k, A, ra, ca, P, C, rc)
+    npc.gram.T(k, n, A, ra, ca, C)                           c += a.T a, from the diagonal on
+    npc.gram_sum.T(count, n, S, C)                           c = the sum of these, both halves
 
 ``npc.rows`` multiplies rows ``start`` to ``start + count`` of all rows of a batch, of which each
 matrix has ``per``; ``A`` and ``C`` point to the first of them, ``P`` to the packed matrices of all
@@ -14,12 +16,16 @@ of :data:`DEEP` elements of ``k`` each; with ``chain`` it is one chain, as in
 
 A strip has one to three vectors of columns; all strips of a matrix have about as many.  A tile is
 some rows by a strip; where rows are missing its last row is computed several times.
+
+``npc.gram`` packs rows of ``a`` once, for both operands: its tiles are columns of one strip by
+the same or a later one.  What these leave below the diagonal ``npc.gram_sum`` does not read.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from npcompile.backends.cpu.linalg.matrix_products import NULL
 from npcompile.backends.cpu.linalg.portable_products import PortableProducts
 from npcompile.backends.cpu.llvm.access import Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts
@@ -29,6 +35,9 @@ from npcompile.graph.routines import PADDED
 
 #: elements of k that are added before other rows take their turn
 DEEP = 128
+#: columns that are copied to the other side of the diagonal at a time
+MIRRORED = 16
+GRAM = "k n A ra ca C"
 
 
 class RowProducts(PortableProducts):
@@ -41,6 +50,9 @@ class RowProducts(PortableProducts):
             self._row_tile(vectors)
         self._block()
         self._all_rows()
+        self._gram_slowly()
+        self._gram()
+        self._gram_sum()
         return self.module.text()
 
     # ------------------------------------------------------------------ packing
@@ -172,6 +184,79 @@ class RowProducts(PortableProducts):
                        self.at(f, p["A"], (low, p["ra"])), p["ra"], p["ca"],
                        self.at(f, p["P"], (batch.index, size)),
                        self.at(f, p["C"], (low, p["rc"])), p["rc"])
+        f.do("ret void")
+
+    # ------------------------------------------------------------------ a matrix by its transpose
+
+    def _gram(self) -> None:
+        f, p = self.function(f"npc.gram.{self.dtype.name}", GRAM, internal=False)
+        width, (vectors, strips) = i64(self.lanes), self._strips(f, p["n"])
+        size = f.binary("mul", vectors, i64(self.lanes * DEEP * self.dtype.itemsize))
+        room = f.call("npc_take", ("ptr", 1), size)
+        with f.when(f.icmp("eq", room, NULL)):
+            f.run_here("slow_gram", *(p[name] for name in GRAM.split()))
+            self.leave(f)
+        with f.loop(i64(0), p["k"], DEEP) as parts:
+            deep = f.intrinsic("smin", f.binary("sub", p["k"], parts.index), i64(DEEP))
+            a = self.at(f, p["A"], (parts.index, p["ra"]))
+            f.run_here(f"npc.pack.{self.dtype.name}", deep, p["n"], a, p["ra"], p["ca"], room)
+            with f.loop(i64(0), strips) as running:
+                first, count = self._bounds(f, running.index, vectors, strips)
+                b = self.at(f, room, (f.binary("mul", first, width), deep))
+                after = f.binary("add", running.index, i64(1))
+                with f.loop(i64(0), after) as inner:
+                    self._gram_tiles(f, p, (deep, room), self._bounds(
+                        f, inner.index, vectors, strips), (first, count, b))
+        f.run("npc_give", room)
+        f.do("ret void")
+
+    def _gram_tiles(self, f: LLVMFunction, p: dict[str, Value], packed: tuple[Value, Value],
+                    left: tuple[Value, Value], right: tuple[Value, Value, Value]) -> None:
+        """Columns of a strip by another strip, which are added to what is there."""
+        (deep, room), (first, count, b), width = packed, right, i64(self.lanes)
+        begin, wide, column = (f.binary("mul", x, width) for x in (*left, first))
+        rest, rows = (f.binary("sub", p["n"], x) for x in (column, begin))
+        rows = f.intrinsic("smin", rows, wide)
+        strip = self.at(f, room, (begin, deep))
+        with f.loop(i64(0), rows, self.high) as running:
+            row = f.binary("add", begin, running.index)
+            c = self.at(f, p["C"], (row, p["n"]), (column, i64(1)))
+            a = self.at(f, strip, (running.index, i64(1)))
+            high = f.binary("sub", rows, running.index)
+            self._by_width(f, count, (high, rest, deep, a, i64(1), wide, b, c, p["n"], i64(2)))
+
+    def _gram_slowly(self) -> None:
+        """Element by element, where there is no memory for strips."""
+        f, p = self.function("slow_gram", GRAM)
+        numbers = self.numbers(f)
+        with f.loop(i64(0), p["n"]) as rows, f.loop(rows.index, p["n"]) as columns:
+            left, right = (self.at(f, p["A"], (x.index, p["ca"])) for x in (rows, columns))
+            place = self.at(f, p["C"], (rows.index, p["n"]), (columns.index, i64(1)))
+            with f.loop(i64(0), p["k"], 1, list(numbers.zero)) as running:
+                a, b = (numbers.one(self.at(f, x, (running.index, p["ra"]))) for x in (left, right))
+                running.next[:] = numbers.madd(a, b, tuple(running.carried))
+            total = numbers.add(numbers.one(place), tuple(running.results))
+            numbers.store(total, place, Lanes(1))
+        f.do("ret void")
+
+    def _gram_sum(self) -> None:
+        f, p = self.function(f"npc.gram_sum.{self.dtype.name}", "count n S C", internal=False)
+        numbers, size = self.numbers(f, self.lanes), f.binary("mul", p["n"], p["n"])
+        with f.loop(i64(0), p["n"]) as rows, f.loop(rows.index, p["n"], self.lanes) as columns:
+            lanes = self.tail(f, f.binary("sub", p["n"], columns.index))
+            at = f.binary("add", f.binary("mul", rows.index, p["n"]), columns.index)
+            first = self._zeroed(f, numbers, self.at(f, p["S"], (at, i64(1))), i64(1), lanes)
+            with f.loop(i64(1), p["count"], 1, list(first)) as running:
+                place = self.at(f, p["S"], (at, i64(1)), (running.index, size))
+                more = self._zeroed(f, numbers, place, i64(1), lanes)
+                running.next[:] = numbers.add(tuple(running.carried), more)
+            numbers.store(tuple(running.results), self.at(f, p["C"], (at, i64(1))), lanes)
+        with f.loop(i64(0), p["n"], MIRRORED) as columns, f.loop(columns.index, p["n"]) as rows:
+            stop = f.intrinsic("smin", f.binary("add", columns.index, i64(MIRRORED)), rows.index)
+            with f.loop(columns.index, stop) as inner:
+                i, j = rows.index, inner.index
+                found = self.numbers(f).one(self.at(f, p["C"], (j, p["n"]), (i, i64(1))))
+                self.numbers(f).store(found, self.at(f, p["C"], (i, p["n"]), (j, i64(1))), Lanes(1))
         f.do("ret void")
 
 
