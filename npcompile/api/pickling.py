@@ -51,9 +51,7 @@ class Twins:
 
 def _named(qualname: str, module: str) -> FunctionType:
     code: CodeType = _empty.__code__
-    made = FunctionType(code, {"__name__": module})
-    made.__qualname__, made.__module__ = qualname, module
-    return made
+    return FunctionType(code.replace(co_qualname=qualname), {"__name__": module})
 
 
 def reduced(

@@ -75,6 +75,15 @@ class Refused(Exception):
         self.refusal = refusal
         self.place = place
 
+    def called_at(self, line: int) -> None:
+        """Adds the line of a call to the refusal."""
+        self.refusal = self.refusal.called_at(line)
+
+    def stands_at(self, place: int) -> None:
+        """Attributes the refusal to an instruction, unless it has one."""
+        if self.place < 0:
+            self.place = place
+
     def again(self) -> Refused:
         """The same without a traceback, whose frames would keep the program's objects alive."""
         return Refused(self.refusal, self.place)

@@ -85,7 +85,8 @@ def _record(named: type, eq: bool) -> type:
     left_out = {*fields, "__dict__", "__weakref__"}
     body = {k: v for k, v in named.__dict__.items() if k not in left_out}
     given = {k: v for k, v in named.__dict__.items() if k in fields}
-    body |= {"__slots__": fields, "__match_args__": fields, "__record__": True}
+    body |= {"__slots__": fields, "__match_args__": fields, "__record__": True,
+             "__qualname__": named.__qualname__}
     methods: dict[str, Any] = {"__repr__": _shown}
     if eq:
         read = _reader(tuple([f for f in fields if getattr(given.get(f), "compare", True)]))
@@ -100,7 +101,6 @@ def _record(named: type, eq: bool) -> type:
 
     body["__init__"] = _from_template(fields, given) or first
     made = type(named)(named.__name__, named.__bases__, body)
-    made.__qualname__ = named.__qualname__
     return made
 
 

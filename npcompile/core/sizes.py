@@ -376,6 +376,11 @@ class Unhinted(Exception):
 
     place = -1
 
+    def stands_at(self, place: int) -> None:
+        """Attributes the question to an instruction, unless it has one."""
+        if self.place < 0:
+            self.place = place
+
 
 def hint(size: Size) -> int:
     """The value of a size in the call being traced; raises :class:`Unhinted` if none is known, or

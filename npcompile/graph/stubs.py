@@ -57,13 +57,13 @@ def _function(
 ) -> Callable[..., Any]:
     text = [f"def make({', '.join(constants)}):", f" def made({names}):"]
     tree = ast.parse("\n".join([*text, *(f"  {line}" for line in lines), " return made"]))
+    line = ast.Pass(lineno=place.line, end_lineno=place.line, col_offset=-1, end_col_offset=-1)
     for node in ast.walk(tree):
         if isinstance(node, (ast.stmt, ast.expr, ast.arg, ast.keyword)):
-            node.lineno = node.end_lineno = place.line
-            node.col_offset = node.end_col_offset = -1
+            ast.copy_location(node, line)
     module = compile(tree, place.file, "exec")
     outer = next(c for c in module.co_consts if isinstance(c, CodeType))
     make = FunctionType(outer, place.space.names)
     made: FunctionType = make(**constants)
-    made.__code__ = made.__code__.replace(co_name=place.name, co_qualname=place.qualname)
-    return made
+    code = made.__code__.replace(co_name=place.name, co_qualname=place.qualname)
+    return FunctionType(code, place.space.names, made.__name__, None, made.__closure__)

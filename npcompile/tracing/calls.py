@@ -59,7 +59,7 @@ def _call_object(
     kwargs: dict[str, Value], plain: bool,
 ) -> Value:
     from npcompile.tracing.builtin_functions import executable, hashable
-    from npcompile.tracing.function_rules import FUNCTIONS
+    from npcompile.tracing.function_rules import rule_of
     from npcompile.tracing.polyfills import appliers
 
     if getattr(held, "__objclass__", None) is np.ufunc and args and isinstance(args[0], Static):
@@ -72,7 +72,7 @@ def _call_object(
     found = tensor_values.called(t, held, args, kwargs, plain)
     if found is not None:
         return found
-    special = FUNCTIONS.get(held) if hashable(held) else None
+    special = rule_of(held) if hashable(held) else None
     if special is not None:
         found = special(t, args, kwargs)
         if found is not NULL:
@@ -132,13 +132,13 @@ def _arrays(
 
 def inlines(t: Tracer, function: Value) -> bool:
     """Whether a call only hands its arguments to a function of the program."""
-    from npcompile.tracing.function_rules import FUNCTIONS
+    from npcompile.tracing.function_rules import rule_of
 
     if not isinstance(function, Static):
         return registry.view(t, function).inlines()
     held = function.value
     return (
-        type(held) is FunctionType and held not in FUNCTIONS and resolve(held) is None
+        type(held) is FunctionType and rule_of(held) is None and resolve(held) is None
         and not of_library(held)
     )
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from npcompile.core.records import replace
 from npcompile.frontend.bytecode import VERSION, Instruction
-from npcompile.guards.class_hooks import answer
-from npcompile.ops import foreign
 from npcompile.python import dictionary
+from npcompile.python.composite import Composite
 from npcompile.python.functions import Function
 from npcompile.python.registry import view
-from npcompile.python.super_objects import Super
 from npcompile.python.values import (
     NONE,
     NULL,
@@ -26,9 +23,7 @@ from npcompile.python.values import (
 from npcompile.tracing import (
     attributes,
     containers,
-    external_calls,
     iteration,
-    super_attributes,
 )
 from npcompile.tracing.opcodes import on, pop, push, take
 
@@ -126,52 +121,6 @@ def unpack_ex(t: Tracer, frame: Frame, i: Instruction) -> None:
     )
 
 
-# ---------------------------------------------------------------------- strings
-
-_CONVERSIONS: dict[int, Callable[[object], str]] = {1: str, 2: repr, 3: ascii}
-_FORMATS = (format, foreign.format_str, foreign.format_repr, foreign.format_ascii)
-
-
-def _text(t: Tracer, function: Callable[..., str], *parts: Value) -> Value:
-    """A string made of values: now if they are known, else at each call."""
-    known = [t.known(part) for part in parts]
-    if all(ok for ok, _ in known) and not answer(held for _, held in known):
-        return t.executed(function, *(held for _, held in known))
-    made = external_calls.call(t, function, parts, {}, plain=True)
-    assert made is not None
-    return made
-
-
-def _format(t: Tracer, frame: Frame, conversion: int, spec: Value | None) -> None:
-    parts = (pop(frame),) if spec is None else (pop(frame), spec)
-    push(frame, _text(t, _FORMATS[conversion], *parts))
-
-
-@on("FORMAT_VALUE")
-def format_value(t: Tracer, frame: Frame, i: Instruction) -> None:
-    _format(t, frame, i.arg & 3, pop(frame) if i.arg & 4 else None)
-
-
-@on("CONVERT_VALUE")
-def convert_value(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, _text(t, _CONVERSIONS[i.arg], pop(frame)))
-
-
-@on("FORMAT_SIMPLE")
-def format_simple(t: Tracer, frame: Frame, i: Instruction) -> None:
-    _format(t, frame, 0, None)
-
-
-@on("FORMAT_WITH_SPEC")
-def format_with_spec(t: Tracer, frame: Frame, i: Instruction) -> None:
-    _format(t, frame, 0, pop(frame))
-
-
-@on("BUILD_STRING")
-def build_string(t: Tracer, frame: Frame, i: Instruction) -> None:
-    push(frame, _text(t, foreign.concatenated, *take(frame, i.arg)))
-
-
 # ---------------------------------------------------------------------- attributes
 
 
@@ -188,7 +137,9 @@ def load_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
 
 def _load_attr(t: Tracer, frame: Frame, name: str, to_call: bool) -> None:
     value = pop(frame)
-    if isinstance(value, Super):
+    if isinstance(value, Composite) and value.python_class is super:
+        from npcompile.tracing import super_attributes
+
         super_attributes.load(t, frame, value, name, to_call)
         return
     if not to_call:

@@ -132,9 +132,9 @@ def _placed(stuck: Refused | Unhinted, here: Instruction) -> None:
     if isinstance(stuck, Refused):
         general, line = stuck.refusal.general, stuck.refusal.line
         if line and file_of(line) != file_of(here.line):
-            stuck.refusal = stuck.refusal.called_at(here.line)
-    if stuck.place < 0 and not general:
-        stuck.place = here.offset
+            stuck.called_at(here.line)
+    if not general:
+        stuck.stands_at(here.offset)
 
 
 def _graph_break(t: Tracer, frame: Frame, instruction: Instruction) -> Successors:

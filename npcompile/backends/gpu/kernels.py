@@ -122,6 +122,10 @@ class Body:
         self.indices: dict[str, str] | None = {}
         self.accesses = Counter(_accesses(kernel))
 
+    def names_no_indices(self) -> None:
+        """Writes each index where it is used: axes do not keep theirs."""
+        self.indices = None
+
     def comment(self) -> None:
         """The statements that the kernel comes from."""
         for line in sorted(set(self.kernel.lines)):

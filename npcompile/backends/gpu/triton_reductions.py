@@ -134,7 +134,7 @@ class ReductionForm:
         self.before = (*value.library.parts, function)
         self.w = FunctionWriter(self.name, set(value.w.taken), dict(value.w.parameters))
         self.body = Body(self.kernel, given, self.w)
-        self.body.indices = None
+        self.body.names_no_indices()
         self.body.comment()
         self.names = list(value.w.parameters.values())
         self.parts = len(parts)

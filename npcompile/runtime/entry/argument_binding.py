@@ -57,7 +57,7 @@ class Binder:
         self.address = _code()
         set_word(id(function) + TABLE, ctypes.addressof(self._table))
         self._function = weakref.ref(function)
-        function._binder = self
+        function.binds_by(self)
 
     def install(self, address: int, last: int = 0) -> None:
         """The chain starts at this address now, for calls and for bound arguments; what it does

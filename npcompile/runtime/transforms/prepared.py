@@ -165,7 +165,7 @@ class Job:
         self.words = (ctypes.c_int64 * len(FRAME))()
         self.set(steps=prepared.steps, scratch=prepared.scratch, block=prepared.block,
                  lanes=prepared.lanes, inner=1, total=1)
-        ctypes.c_double.from_buffer(self.words, 8 * PART["scale"]).value = scale
+        struct.pack_into("=d", self.words, 8 * PART["scale"], scale)
 
     def set(self, **words: int) -> None:
         for name, value in words.items():

@@ -65,9 +65,8 @@ def _address(name: str) -> int:
 
 def _make_type() -> Any:
     python = ctypes.pythonapi
-    python.PyType_GetSlot.restype = ctypes.c_void_p
-    python.PyType_GetSlot.argtypes = [ctypes.py_object, ctypes.c_int]
-    bind = python.PyType_GetSlot(type(_make_type), _TP_DESCR_GET)  # makes methods, of anything
+    get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_int)
+    bind = get(("PyType_GetSlot", python))(type(_make_type), _TP_DESCR_GET)  # makes methods
     members = (_Member * 2)(
         _Member(b"__vectorcalloffset__", _T_PYSSIZET, _POINTER, _READONLY, None)
     )
@@ -79,9 +78,8 @@ def _make_type() -> Any:
     size = _PASSING + _WIDTH
     flags = _DEFAULT | _BASE_TYPE | _VECTORCALL | _METHOD
     spec = _Spec(b"npcompile.runtime.unsafe.native_functions._Native", size, 0, flags, slots)
-    python.PyType_FromSpec.restype = ctypes.py_object
-    python.PyType_FromSpec.argtypes = [ctypes.POINTER(_Spec)]
-    made = python.PyType_FromSpec(ctypes.byref(spec))
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(_Spec))
+    made = make(("PyType_FromSpec", python))(ctypes.byref(spec))
     _keep.extend((members, slots, spec))  # the type's name and members may point into them
     return made
 
@@ -108,6 +106,10 @@ class FunctionBase(_Native):
     """Derive from it and define ``__call__``, which takes the calls that no machine code takes."""
 
     _binder: Any  # see npcompile.runtime.entry.argument_binding
+
+    def binds_by(self, binder: Any) -> None:
+        """Has machine code bind the arguments of calls."""
+        self._binder = binder
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

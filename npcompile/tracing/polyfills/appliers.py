@@ -21,18 +21,17 @@ from npcompile.ops import arguments, views
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.iterator import Iterator, RangeIterator
 from npcompile.python.iterators import ConstantIterator, ItemsIterator
-from npcompile.python.partials import Partial
 from npcompile.python.values import NONE, NULL, Sequence, Static, Value, python_class
 from npcompile.tracing import containers, iteration
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
 from npcompile.tracing.polyfills.consumers import follow
 
 if TYPE_CHECKING:
-    from npcompile.python import grids
+    from npcompile.python import grids, partials
     from npcompile.python.iterator import Iterator
     from npcompile.tracing.services import Tracer
 else:
-    defer(globals(), "npcompile.python", "grids")
+    defer(globals(), "npcompile.python", "grids", "partials")
 
 
 # ---------------------------------------------------------------------- in Python
@@ -204,7 +203,7 @@ def _vectorize(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if len(args) != 1 or any(options.values()):
         raise t.refuse("vectorize", "with options beside otypes")
     otypes = _one_type(t, kwargs.get("otypes", NONE))
-    return Partial(Static(_vectorized), (args[0], otypes), {}, np.vectorize)
+    return partials.Partial(Static(_vectorized), (args[0], otypes), {}, np.vectorize)
 
 
 def _one_type(t: Tracer, otypes: Value) -> Value:
@@ -237,7 +236,7 @@ def vectorized(t: Tracer, held: np.vectorize, source: Source) -> Value:
     function, otypes = (
         t.inputs.lift(getattr(held, name), Attribute(source, name)) for name in ("pyfunc", "otypes")
     )
-    return Partial(Static(_vectorized), (function, _one_type(t, otypes)), {}, np.vectorize)
+    return partials.Partial(Static(_vectorized), (function, _one_type(t, otypes)), {}, np.vectorize)
 
 
 @rule(np.apply_along_axis)
