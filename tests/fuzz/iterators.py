@@ -30,7 +30,8 @@ TAKEN = (
 )
 OTHERS = (
     "s = s * 0.5 + a[k % 4]", "k += 1", "print(k, s)", "a[k % 4] += 1", "r.append(k)", "s += k",
-    "if k == 7: raise ValueError(k)", "if s > 3: break", "if k > 4: break", "p.append(k)",
+    "if k == 7: raise ValueError(k)", "if s > 3: break", "if k > 4: break",
+    "if len(p) < 60: p.append(k)",  # which may be what the loop goes through
     "it, jt = jt, it", "jt = it", "if k % 3 == 2: continue", "s = a[k]",
 )
 CONDITIONS = ("s > 2", "k % 2", "a[k % 4] > 0.5", "k < 3", "it is jt", "n > 2", "len(r) < 3")
