@@ -34,10 +34,11 @@ A number out of an integer's range becomes the nearest one on ARM, and NaN 0, as
 loops there; in mode `"portable"` both become the least integer, as on x86-64.  Programs in which
 NumPy tells of such a number are compared up to there.
 
-Programs differ in four ways.  A sum of such numbers in a small integer type is another.  `np.maximum`
-of two zeros of unlike sign is the second, where NumPy's loops for NEON give +0.  A remainder sets
-flags of floating point that NumPy's loop does not set: the call is Python's, with the same result.
-A signal that an emulated process gets late finds a loop at another iteration.
+Programs differ in four ways.  A sum of such numbers in a small integer type is another number.
+`np.maximum` of two zeros of unlike sign is the second, where NumPy's loops for NEON give +0.  A
+remainder sets flags of floating point that NumPy's loop does not set: the call is Python's, with
+the same result.  A signal that an emulated process gets late finds a loop at
+another iteration.
 """
 
 _PROGRAMS = re.compile(r"^ROW (\w+): (\d+) programs from \d+: (.*)$", re.MULTILINE)
