@@ -21,7 +21,7 @@ import pytest
 
 from npcompile import jit
 from npcompile.core import sections
-from npcompile.runtime.unsafe import gates, native_functions
+from npcompile.runtime.unsafe import gates, native_functions, raw_memory, tool_bytes
 
 
 def scaled(x: Any, k: float = 2.0) -> Any:
@@ -111,6 +111,28 @@ def test_sys_monitoring(compiled: Any) -> None:
         tools.set_events(tools.COVERAGE_ID, 0)
         tools.free_tool_id(tools.COVERAGE_ID)
     assert seen == [1, 2, 1, 2]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="PEP 669 came with Python 3.12")
+def test_tools_that_others_take_while_ours_is_looked_for(monkeypatch: Any) -> None:
+    tools: Any = sys.monitoring
+    take, taken = tools.use_tool_id, []
+
+    def late(tool: int, name: str) -> None:
+        if len(taken) < 2:  # somebody else is faster
+            take(tool, "debugger")
+            taken.append(tool)
+        take(tool, name)
+
+    alone = tool_bytes.address()
+    monkeypatch.setattr(tools, "use_tool_id", late)
+    try:
+        assert tool_bytes.address() == alone is not None
+        assert len(taken) == 2
+        assert [tools.get_tool(tool) for tool in taken] == ["debugger"] * 2
+    finally:
+        for tool in taken:
+            tools.free_tool_id(tool)
 
 
 def test_a_counter_of_lines_begins_before_or_after_compiling(compiled: Any) -> None:
@@ -255,9 +277,9 @@ def test_the_search_ends_where_memory_does() -> None:
     ctypes.memmove(start, held, size)
     assert libc.munmap(start + size, 2 * size) == 0
     try:
-        assert gates._snapshot(start, size) in (held, b"")  # nothing, where nobody may read so
-        assert gates._snapshot(start + 8, 3 * size)[: size - 8] in (held[8:], b"")
-        assert not gates._snapshot(8, 16)
+        assert raw_memory.snapshot(start, size) in (held, b"")  # nothing, where nobody may read so
+        assert raw_memory.snapshot(start + 8, 3 * size)[: size - 8] in (held[8:], b"")
+        assert not raw_memory.snapshot(8, 16)
     finally:
         libc.munmap(start, size)
 

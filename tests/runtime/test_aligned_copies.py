@@ -78,6 +78,131 @@ def test_calls_run_in_machine_code() -> None:
         assert f.cache_info().fallbacks == 0
 
 
+def held_in(kind: str, a: Any, b: Any) -> Any:
+    """Two arrays in a container."""
+    return {"list": [a, b], "tuple": (a, b), "dict": {0: a, 1: b}, "deep": [[a], (b,)]}[kind]
+
+
+def item_values(xs: Any) -> Any:
+    return np.exp(xs[0]) + xs[1]
+
+
+def item_sums(xs: Any) -> Any:
+    return np.sin(xs[0]).sum(), xs[0].sum(), [len(xs[1]), np.cos(xs[1])]
+
+
+def items_in_place(xs: Any) -> Any:
+    a, b = xs[0], xs[1]
+    for i in range(len(a)):
+        a[i] = np.cos(a[i]) * b[i]
+    b += np.tanh(a)
+    return a
+
+
+def inner_items(xs: Any) -> Any:
+    (a,), (b,) = xs
+    a += np.exp(b)
+    return np.sin(a)
+
+
+def packed_values(*xs: Any) -> Any:
+    return np.exp(xs[0]) + xs[1]
+
+
+OF_ITEMS = [jit(f) for f in (item_values, item_sums, items_in_place)]
+
+
+@given(
+    st.sampled_from([*((f, kind) for f in OF_ITEMS for kind in ("list", "tuple", "dict")),
+                     (jit(inner_items), "deep")]),
+    st.integers(0, 40), st.sampled_from("fd"),
+    st.lists(st.sampled_from(["aligned", "odd", "packed"]), min_size=2, max_size=2),
+    st.booleans(), st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=100, deadline=None)
+def test_items_give_what_aligned_ones_give(
+    case: Any, n: int, char: str, layouts: list[str], one: bool, seed: int
+) -> None:
+    f, kind = case
+    rng = np.random.default_rng(seed)
+    plain = [rng.normal(size=n).astype(char) for _ in layouts]
+    odd = [x.copy() if layout == "aligned" else apart(x, layout == "packed")
+           for x, layout in zip(plain, layouts)]
+    if one:  # the same object twice
+        plain, odd = [plain[0]] * 2, [odd[0]] * 2
+    xs, ys = held_in(kind, *plain), held_in(kind, *odd)
+    want, got = f(xs), f(ys)
+    if want is plain[0]:
+        assert got is odd[0]
+    assert repr(got) == repr(want)
+    for x, y in zip(plain, odd):
+        assert x.tobytes() == y.tobytes()
+    if kind != "deep":
+        assert ys[0] is odd[0] and ys[1] is odd[1]
+
+
+@pytest.mark.parametrize("kind", ["list", "tuple", "dict", "star"])
+def test_calls_with_items_run_in_machine_code(kind: str) -> None:
+    f = jit(packed_values if kind == "star" else item_values)
+    for _ in range(30):
+        pair = apart(np.ones(5)), apart(np.ones(5))
+        f(*pair) if kind == "star" else f(held_in(kind, *pair))
+    assert f.cache_info().fallbacks == 0
+
+
+def test_lists_that_hold_each_other_or_a_thousand_arrays() -> None:
+    @jit
+    def f(xs: Any) -> Any:
+        return np.exp(xs[0])
+
+    ring: list[Any] = [apart(np.ones(3))]
+    ring.append(ring)
+    for xs in (ring, [apart(np.ones(3))] * 1000):
+        for _ in range(3):
+            assert f(xs).tolist() == np.exp(np.ones(3)).tolist()
+
+
+COMMON = [apart(np.ones(3)), np.zeros(3)]
+
+
+class Holder:
+    def __init__(self, xs: Any) -> None:
+        self.xs = xs
+
+
+def test_containers_are_the_callers_own() -> None:
+    def same(xs: Any, holder: Any) -> Any:
+        return np.exp(xs[0]), xs is COMMON, xs is holder.xs, xs
+
+    def changed(xs: Any, holder: Any) -> Any:
+        xs[1] = np.exp(xs[0])
+        xs.append(xs[0])
+
+    fast = jit(same)
+    for xs in ([apart(np.ones(3))] * 2, COMMON, COMMON, [apart(np.ones(3))] * 2):
+        for holder in (Holder(xs), Holder(COMMON), Holder(None)):
+            want, got = same(xs, holder), fast(xs, holder)
+            assert got[1:3] == want[1:3] and got[3] is xs
+    fast = jit(changed)
+    for _ in range(3):
+        xs = [apart(np.ones(3)), np.zeros(3)]
+        fast(xs, None)
+        assert len(xs) == 3 and xs[2] is xs[0] and xs[1].tolist() == np.exp(np.ones(3)).tolist()
+
+
+def test_aligned_items_are_compiled_after_others_were_refused() -> None:
+    for kind in ("list", "tuple", "dict"):
+        f = jit(lambda xs: xs[0].sum() + xs[1])
+        a, b = np.random.default_rng(3).normal(size=(2, 1000))
+        odd = apart(a)
+        for _ in range(12):
+            got = f(held_in(kind, odd, b))
+            assert got.tolist() == (odd.sum() + b).tolist()  # NumPy's order, which is another one
+        before = f.cache_info().fallbacks
+        assert f(held_in(kind, a, b)).tolist() == (a.sum() + b).tolist()
+        assert f.cache_info().fallbacks == before
+
+
 def test_aligned_calls_are_compiled_after_others_were_refused() -> None:
     @jit
     def total(a: Any) -> Any:

@@ -12,6 +12,9 @@ from npcompile.graph.types import Array, Opaque, Scalar
 from npcompile.guards.sources import Leaf, ObjectWords, Roots, Source
 from npcompile.runtime.entry.outline import Outline
 
+#: containers whose items machine code reads
+CONTAINERS = frozenset({list, tuple, dict})
+
 
 def accepts(trace: Outline, values: tuple[Any, ...]) -> bool:
     """Whether leaf values have the types, layouts and sizes that the trace is valid for."""

@@ -31,11 +31,17 @@ from npcompile.core.locks import lock
 from npcompile.core.records import record
 from npcompile.core.sections import whole_section
 from npcompile.runtime.unsafe.layout import supported
-from npcompile.runtime.unsafe.raw_memory import keep_for_ever, protect, symbol, word
+from npcompile.runtime.unsafe.raw_memory import (
+    keep_for_ever,
+    protect,
+    returned_address,
+    snapshot,
+    symbol,
+    word,
+)
 
 _PROFILERS = 0x44  # bits of a byte of tools: PROFILER_ID, and what `sys.setprofile` uses
 _PLACES = 512  # bytes of a thread's state, and of the runtime's, that are searched
-_STATE_BYTES = 1 << 19  # and of an interpreter's state
 _EVENTS = 8  # the first ones; nobody sees instructions without one of them
 
 
@@ -64,18 +70,12 @@ def _places() -> _Places | None:
 def _search() -> _Places | None:
     if sys.platform != "linux" or platform.machine() != "x86_64" or not supported():
         return None
-    return _tools() if sys.version_info >= (3, 12) else _functions()
+    if sys.version_info < (3, 12):
+        return _functions()
+    from npcompile.runtime.unsafe import tool_bytes  # no earlier Python has any
 
-
-def _snapshot(address: int, size: int) -> bytes:
-    """So many bytes of memory, or those before the first that can't be read: where an object of
-    CPython's ends is not known, and another thread may give back what lies behind it."""
-    try:
-        with open("/proc/self/mem", "rb", buffering=0) as memory:
-            memory.seek(address)
-            return memory.read(size)
-    except OSError:  # nothing of it can be read, or nobody may read so
-        return b""
+    address = tool_bytes.address()
+    return None if address is None else _Places(address)
 
 
 # ------------------------------------------------------------------ before 3.12
@@ -100,12 +100,12 @@ def _functions_here(found: list[_Places | None], over: Any) -> None:
 
 
 def _searched() -> _Places | None:
-    state = _address("PyThreadState_Get")
+    state = returned_address("PyThreadState_Get")
     trace = _changed(state, sys.settrace)
     profile = _changed(state, sys.setprofile)
     runtime = symbol(None, "_PyRuntime")
     holds = state.to_bytes(8, "little")
-    memory = _snapshot(runtime, 2 * _PLACES)
+    memory = snapshot(runtime, 2 * _PLACES)
     # the last place is that of the current thread; one before it, of who had the GIL last
     current = [k for k in range(0, len(memory), 8) if memory[k : k + 8] == holds]
     if trace is None or profile is None or not current:
@@ -118,58 +118,16 @@ def _changed(state: int, switch: Callable[[Any], None]) -> int | None:
     def look(frame: Any, event: str, argument: Any) -> None:
         """Sees nothing."""
 
-    before = _snapshot(state, _PLACES)
+    before = snapshot(state, _PLACES)
     switch(look)
-    during = _snapshot(state, _PLACES)
+    during = snapshot(state, _PLACES)
     switch(None)
-    after = _snapshot(state, _PLACES)
+    after = snapshot(state, _PLACES)
     none, thing = bytes(8), id(look).to_bytes(8, "little")
     new = [k for k in range(0, _PLACES, 8)
            if before[k : k + 8] == after[k : k + 8] == none != during[k : k + 8]]
     functions = [k for k in new if during[k : k + 8] != thing]
     return functions[0] if len(new) == 2 and len(functions) == 1 else None
-
-
-# ------------------------------------------------------------------ from 3.12 on
-
-
-def _tools() -> _Places | None:
-    """Found by events that change no instruction, and that no one hears of."""
-    monitoring: Any = vars(sys)["monitoring"]
-    free = [k for k in range(5, -1, -1) if monitoring.get_tool(k) is None]
-    if not free:
-        return None
-    tool, events = free[0], (monitoring.events.RAISE, monitoring.events.PY_UNWIND)
-    start = _address("PyInterpreterState_Get")
-    monitoring.use_tool_id(tool, "npcompile")
-    try:
-        found = [_firsts(tool, event, start) for event in (*events, *events)]
-    finally:
-        monitoring.free_tool_id(tool)
-    firsts = [first for first in set.intersection(*found) if first % 8 == 0]
-    return _Places(start + firsts[0]) if len(firsts) == 1 else None
-
-
-def _firsts(tool: int, event: int, start: int) -> set[int]:
-    """Where the bytes of tools may begin: the byte of an event is among those that have the bit of
-    a tool while it wants the event."""
-    import numpy as np
-
-    monitoring: Any = vars(sys)["monitoring"]
-    held = []
-    for wanted in (0, event, 0):
-        monitoring.set_events(tool, wanted)
-        held.append(np.frombuffer(_snapshot(start, _STATE_BYTES), np.uint8))
-    before, during, after = (part[: min(map(len, held))] for part in held)
-    bit = 1 << tool
-    same = (before == after) & (before & bit == 0) & (during == before | bit)
-    return {int(k) - event.bit_length() + 1 for k in np.flatnonzero(same)}
-
-
-def _address(name: str) -> int:
-    """The address that a function of CPython's without arguments returns."""
-    prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p)
-    return int(prototype((name, ctypes.pythonapi))() or 0)
 
 
 # ------------------------------------------------------------------ who looks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.lines import SourceLine
 from npcompile.core.records import replace
+from npcompile.runtime.entry.leaf_matching import is_unaligned
 
 if TYPE_CHECKING:
     from npcompile.guards.sources import Trace
@@ -40,11 +42,18 @@ def call_kind(bound: dict[str, Any], exact: bool, items: bool = True) -> object:
         if type(value) in (int, float, bool, str, type(None), complex):
             return (type(value), value) if exact else type(value)
         if items and type(value) in (list, tuple):
-            return type(value), *dict.fromkeys(map(type, (*value[:ITEMS], *value[-1:])))
+            return type(value), *dict.fromkeys(map(_item, (*value[:ITEMS], *value[-1:])))
+        if items and type(value) is dict and any(map(is_unaligned, islice(value.values(), ITEMS))):
+            return dict, False
         return _tensor(value, exact) or type(value)
 
     kinds = tuple(map(one, bound.values()))
     return (call_kind(bound, exact=False), kinds) if exact else kinds
+
+
+def _item(value: Any) -> object:
+    """The type of an item; of an array that is not aligned, with a mark."""
+    return (np.ndarray, False) if is_unaligned(value) else type(value)
 
 
 def magnitude(bound: dict[str, Any]) -> int:

@@ -138,7 +138,7 @@ class Dispatcher:
         if refusal is not None:
             self.table.drift()  # an entry that is out of date shall not look at each call
             return self._refused(refusal, args, kwargs, mode)
-        if any(map(leaf_matching.is_unaligned, bound.values())):
+        if _unaligned(bound):
             return self._aligned(bound, args, kwargs, mode)
         begun = thread_time()
         found = self._attempt(bound)
@@ -205,26 +205,23 @@ class Dispatcher:
             return self.served.plain(*args, **kwargs)
         from npcompile.runtime.versions.aligned_copies import AlignedCopies  # few calls are
 
-        copied = AlignedCopies(bound)
+        copied, begun = AlignedCopies(bound, self.served.function), thread_time()
         with self.lock:
             found = self.table.serving(copied.bound) or self._known(copied.bound, mode)
-        if found is None:
-            begun = thread_time()
-            found = self._attempt(copied.bound)
-            if isinstance(found, tuple):
-                self.policy.took(copied.bound, thread_time() - begun, found[0])
+        if found is None and isinstance(found := self._attempt(copied.bound), tuple):
+            self.policy.took(copied.bound, thread_time() - begun, found[0])
         if found is None:
             return self.served.plain(*args, **kwargs)
-        if isinstance(found, tuple):
-            version, refusal = found[0], copied.refusal(found[0], self.served.function)
-            if refusal is None:
-                self._promise(version, mode)
-                self.left.interrupt()
-                count = partial(self.exits.count, version)
-                return copied.run(version, partial(self.served.plain, *args, **kwargs), count)
+        if isinstance(found, Refusal):
+            return self._refused(found, args, kwargs, mode)
+        refusal = copied.refusal(found[0])
+        if refusal is not None:
             self.policy.remember(bound, refusal)
-            found = refusal
-        return self._refused(found, args, kwargs, mode)
+            return self._refused(refusal, args, kwargs, mode)
+        self._promise(found[0], mode)
+        self.left.interrupt()
+        python = partial(self.served.plain, *args, **kwargs)
+        return copied.run(*found, python, partial(self.exits.count, found[0]))
 
     def _tried(
         self, version: Version, trial: TierProfile, bound: Named, leaves: Args, args: Args,
@@ -458,3 +455,12 @@ def _closure_cache() -> Any:
     from npcompile.runtime.versions import closure_cache  # few functions are made again and again
 
     return closure_cache
+
+
+def _unaligned(bound: Named) -> bool:
+    """Whether arguments are arrays that need aligned copies, or hold such."""
+    if leaf_matching.CONTAINERS.isdisjoint(map(type, bound.values())):
+        return any(map(leaf_matching.is_unaligned, bound.values()))
+    from npcompile.runtime.entry.held_objects import reached  # few functions take containers
+
+    return any(map(leaf_matching.is_unaligned, reached(bound)))

@@ -41,8 +41,8 @@ class Probe(FunctionBase):
 
 class Native(Executable):
     """An executable with an entry; ``probe`` calls it with the arguments that it expects.
-    ``alone``: its body calls nothing of Python's, and arguments are not followed to what they hold;
-    ``bare``: and no Python makes its results."""
+    ``alone``: its body calls nothing of Python's; ``bare``: and arguments are not followed to what
+    they hold, and no Python makes its results."""
 
     alone: bool
     bare: bool
@@ -176,8 +176,8 @@ def link(
     install(made.probe, loaded["entry"])
     state.alone = made.probe
     made.wiring, made.state = wiring, state
-    made.alone = not (objects or wiring.signature.steps)
-    made.bare = made.alone and not builder(result)
+    made.alone = not objects
+    made.bare = not (objects or wiring.signature.steps or builder(result))
     if not wiring.connect(state):
         raise RuntimeError("the words to watch changed while the function was compiled")
     return made
