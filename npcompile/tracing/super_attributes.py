@@ -12,7 +12,16 @@ from npcompile.guards.sources import Attribute, Item, Source
 from npcompile.python import properties
 from npcompile.python.bound_methods import Method
 from npcompile.python.super_objects import Super
-from npcompile.python.values import NONE, NULL, UNBOUND, Frame, HeapObject, Static, Value
+from npcompile.python.values import (
+    NONE,
+    NULL,
+    UNBOUND,
+    Composite,
+    Frame,
+    HeapObject,
+    Static,
+    Value,
+)
 from npcompile.tracing.builtin_functions import FUNCTIONS
 from npcompile.tracing.opcodes import on, push, take
 
@@ -29,8 +38,9 @@ def load_super_attr(t: Tracer, frame: Frame, i: Instruction) -> None:
     load(t, frame, Super(after, receiver), name, bool(i.arg & 1))
 
 
-def load(t: Tracer, frame: Frame, parent: Super, name: str, to_call: bool) -> None:
+def load(t: Tracer, frame: Frame, parent: Composite, name: str, to_call: bool) -> None:
     """``super().name``, on the stack as LOAD_ATTR leaves it."""
+    assert isinstance(parent, Super)
     found, bound = _next(t, parent.after, parent.receiver, name)
     if not to_call:
         push(frame, Method(found, parent.receiver) if bound else found)
