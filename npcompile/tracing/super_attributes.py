@@ -11,17 +11,9 @@ from npcompile.guards.class_hooks import wrapped_by_us
 from npcompile.guards.sources import Attribute, Item, Source
 from npcompile.python import properties
 from npcompile.python.bound_methods import Method
+from npcompile.python.composite import Composite
 from npcompile.python.super_objects import Super
-from npcompile.python.values import (
-    NONE,
-    NULL,
-    UNBOUND,
-    Composite,
-    Frame,
-    HeapObject,
-    Static,
-    Value,
-)
+from npcompile.python.values import NONE, NULL, UNBOUND, Frame, HeapObject, Static, Value
 from npcompile.tracing.builtin_functions import FUNCTIONS
 from npcompile.tracing.opcodes import on, push, take
 
