@@ -24,7 +24,12 @@ from npcompile.runtime.unsafe import raw_memory, ufunc_objects
 
 if TYPE_CHECKING:
     from npcompile.runtime.ufuncs.core_layouts import CoreLayout, LoopKind
-    from npcompile.runtime.ufuncs.traced_loops import PlainLoop, TracedLoop
+    from npcompile.runtime.ufuncs.traced_loops import (
+        LoopTypes,
+        PlainLoop,
+        TracedLoop,
+        TracedNumber,
+    )
 
 _lock = lock()
 _COMPILER = ("npcompile.runtime.versions.version_writer", "npcompile.tracing.retries",
@@ -203,13 +208,27 @@ class Vectorized(CoreUfunc):
         if found is None:
             return self._element_by_element(args, kwargs)
         variant, weak = found
-        if variant.state[1] and not variant.loop.stands():
-            self._known.pop(kinds, None)  # another thread may have been first
-            return self(*args, **kwargs)
+        given = args
         if weak is not None:
             args = (*[x if to is None else to(x) for x, to in zip(args, weak)], *args[self.nin:])
         result = variant.ufunc(*args, **kwargs)
-        return _result(variant, result) if variant.raised else result
+        if variant.raised:
+            _result(variant, result)
+        if variant.state[1] and not variant.loop.stands():
+            return self._renewed(result, kinds, given, kwargs)
+        return result
+
+    def _renewed(
+        self, result: Any, kinds: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """What a call gives that has found globals to be others: the plain function has computed
+        it, but in the dtype of before."""
+        self._known.pop(kinds, None)  # another thread may have been first
+        if len(args) > self.nin or "out" in kwargs or kwargs.get("dtype") is not None:
+            return result
+        found = self._resolve(kinds, args, kwargs)
+        same = found is not None and found[0].result == getattr(result, "dtype", None)
+        return result if same else self(*args, **kwargs)
 
     def _element_by_element(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A call on objects that are no numbers, by keywords or without what has a default, or of a
@@ -265,18 +284,41 @@ class Vectorized(CoreUfunc):
         try:
             if configuration.disabled() or inside():
                 raise Refused(Refusal("function", "is not compiled now"))
-            return self._traced_dtype(dtypes)
+            return self._traced(dtypes).dtype
         except Refused:
             found = self.__wrapped__(*[dtype.type(1) for dtype in dtypes])
             dtype = np.asarray(found).dtype
             return dtype if dtype.char in _SUPPORTED and np.ndim(found) == 0 else None
 
-    @section
-    def _traced_dtype(self, dtypes: tuple[np.dtype, ...]) -> np.dtype:
-        load(*_COMPILER)
-        from npcompile.runtime.ufuncs.traced_loops import result_dtype
+    def loop_types(self, kinds: tuple[Any, ...]) -> LoopTypes:
+        """The loop for operands of some kinds: dtypes, or classes of Python's numbers.
 
-        return aside(lambda: result_dtype(self.__wrapped__, dtypes, self.config))
+        Raises
+        ------
+        Refused
+            If a loop over the plain function may do something else than the ufunc.
+        TypeError
+            If no signature fits.
+        """
+        from npcompile.runtime.ufuncs.traced_loops import LoopTypes
+
+        given = _dtypes(kinds)
+        declared = self._declared_kind(given).dtypes if self.declared else None
+        operands = declared[:-1] if declared else given
+        if any(dtype.char not in _SUPPORTED for dtype in declared or given):
+            raise Refused(Refusal("function", "of what is no number"))
+        found = self._traced(operands)
+        if not found.pure:
+            raise Refused(Refusal("function", "does more than to compute a number"))
+        result = declared[-1] if declared else found.dtype
+        return LoopTypes(given, operands, result, found.reads)
+
+    @section
+    def _traced(self, dtypes: tuple[np.dtype, ...]) -> TracedNumber:
+        load(*_COMPILER)
+        from npcompile.runtime.ufuncs.traced_loops import traced_number
+
+        return aside(lambda: traced_number(self.__wrapped__, dtypes, self.config))
 
     # ------------------------------------------------------------------ NumPy's methods
 

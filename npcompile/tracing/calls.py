@@ -204,6 +204,10 @@ def _call_instance(
 ) -> Value:
     """An object with a ``__call__`` of its own, or something unknown."""
     if not getattr(type(held), "inlined", True):
+        if source is not None and hasattr(type(held), "loop_types"):
+            from npcompile.tracing.polyfills import mapped_ufuncs
+
+            return mapped_ufuncs.mapped(t, held, source, args, kwargs)
         hint = "on numbers call the plain function: `__wrapped__`"
         raise t.refuse(held.__qualname__, "is a ufunc, which Python calls", hint)
     method = None

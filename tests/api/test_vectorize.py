@@ -199,6 +199,40 @@ def test_globals_and_closures_may_change() -> None:
     assert made(X[:1])[0] == X[0] + 1
 
 
+def test_dtypes_of_results_follow_globals() -> None:
+    base: Any = 3.0
+
+    def scaled(x, wanted):
+        return x * base if wanted else x
+
+    made, x = vectorize(scaled), np.arange(4)
+    for base in (3.0, 2, np.float32(2), 2.5, 2):
+        for wanted in (False, True):
+            want = np.result_type(x[0], base)
+            assert made(x, wanted).dtype == want and made(3, wanted).dtype == want
+            assert np.array_equal(made(x, wanted), x * base if wanted else x)
+            out = np.zeros(4)
+            assert made(x, wanted, out=out) is out and np.array_equal(out, made(x, wanted))
+
+
+def test_integers_that_the_function_reads_are_compiled() -> None:
+    factor, seen = 2, []
+
+    def scaled(x):
+        return x * factor
+
+    made = vectorize(scaled, fullgraph=True)
+    for factor in (2, 5, -3, 2**40):
+        assert np.array_equal(made(np.arange(4)), np.arange(4) * factor)
+    assert "machine code" in made.explain()
+
+    def noting(x):
+        seen.append(factor)
+        return x * factor
+
+    assert vectorize(noting)(np.arange(2)).tolist() == [0, factor] and factor in seen
+
+
 def test_what_cannot_be_compiled_runs_in_python() -> None:
     seen = []
 

@@ -17,7 +17,7 @@ from npcompile.core.errors import refuse
 from npcompile.core.locks import lock
 from npcompile.core.records import record
 from npcompile.core.sizes import Symbol, symbols
-from npcompile.graph.types import Array, Scalar
+from npcompile.graph.types import PYTHON, Array, Opaque, Scalar
 from npcompile.guards.binding import WatchedWords
 from npcompile.guards.sources import Roots
 from npcompile.runtime.ufuncs.lowered import CALLED, LoweredFunction
@@ -81,7 +81,7 @@ class Captured:
             elif isinstance(leaf.type, Array) and leaf.contiguous and value.flags.c_contiguous:
                 slots.append(lowered.frame.data(buffer))
                 words.append(value.ctypes.data)
-            else:
+            elif not _is_number(leaf.type):  # which only Python would have taken
                 raise refuse("function", f"reads {leaf.source.told()}, which is no number or array")
         for name, number in self.symbols.items():
             if name in lowered.frame:
@@ -188,6 +188,12 @@ def _alike(now: Any, before: Any) -> bool:
         return False
     return not isinstance(now, np.ndarray) or (
         now.dtype == before.dtype and now.flags.c_contiguous and now.flags.aligned)
+
+
+def _is_number(kind: Opaque | Array | Scalar) -> bool:
+    """Whether it is the kind of a number's object."""
+    return isinstance(kind, Opaque) and (
+        kind.python_type in PYTHON or issubclass(kind.python_type, np.generic))
 
 
 @record(eq=False)

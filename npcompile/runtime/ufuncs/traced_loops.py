@@ -18,10 +18,11 @@ import numpy as np
 
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, refuse
+from npcompile.core.records import record
 from npcompile.core.sizes import Predicate, Symbol, symbols
-from npcompile.graph.ir import Items, NumberOf, OneOf, Tree
+from npcompile.graph.ir import Items, NumberOf, OneOf, Tree, walk
 from npcompile.graph.types import Array, Scalar
-from npcompile.guards.sources import Trace
+from npcompile.guards.sources import Source, Trace, is_given
 from npcompile.runtime.entry.fp_warnings import CATEGORIES
 from npcompile.runtime.entry.helpers import NAMES
 from npcompile.runtime.ufuncs.captured import Captured
@@ -48,8 +49,29 @@ def silent_flags(trace: Trace) -> int:
     return sum(flag for flag, name in NAMES.items() if any(c.startswith(name) for c in quiet))
 
 
-def result_dtype(function: FunctionType, dtypes: tuple[np.dtype, ...], config: Config) -> np.dtype:
-    """The dtype of what a function returns for NumPy's numbers of some dtypes.
+@record
+class TracedNumber:
+    """What a function of numbers returns, and what it rests on."""
+
+    dtype: np.dtype
+    reads: frozenset[Source]  #: what the trace has looked at beside the operands
+    pure: bool  #: a call has no effects, and gives for the same numbers the same one
+
+
+@record
+class LoopTypes:
+    """The dtypes of a ufunc's loop for operands of some kinds."""
+
+    given: tuple[np.dtype, ...]  #: what numbers of Python's become first
+    operands: tuple[np.dtype, ...]
+    result: np.dtype
+    reads: frozenset[Source]  #: what the result's dtype rests on beside the operands
+
+
+def traced_number(
+    function: FunctionType, dtypes: tuple[np.dtype, ...], config: Config
+) -> TracedNumber:
+    """What a function returns for NumPy's numbers of some dtypes.
 
     Raises
     ------
@@ -60,7 +82,11 @@ def result_dtype(function: FunctionType, dtypes: tuple[np.dtype, ...], config: C
     numbers = [dtype.type(1) for dtype in dtypes]
     bound = parameters.demand(tuple(numbers), {})
     trace = Compiler(function, config, parameters, None).follow(bound, False)
-    return np.result_type(*_numbers(trace.graph.result))
+    graph = trace.graph
+    looked = [*[guard.source for guard in trace.guards], *[x.source for x in trace.leaves]]
+    reads = [source for source in looked if not is_given(source)]
+    pure = not graph.finals and all(node.op != "host_call" for node in walk(graph.region))
+    return TracedNumber(np.result_type(*_numbers(graph.result)), frozenset(reads), pure)
 
 
 def _numbers(tree: Tree) -> Iterator[np.dtype | int | float | complex | bool]:
