@@ -7,6 +7,7 @@ from npcompile.tracing import (
     comparisons,
     construction,
     contexts,
+    formatting,
     handlers,
     jumps,
     subscripts,
@@ -14,7 +15,7 @@ from npcompile.tracing import (
 )
 from npcompile.tracing.opcodes import HANDLERS, MODULES, handler_of
 
-ELSEWHERE = (closure_variables, comparisons, construction, contexts, jumps, subscripts,
+ELSEWHERE = (closure_variables, comparisons, construction, contexts, formatting, jumps, subscripts,
              super_attributes)
 
 
