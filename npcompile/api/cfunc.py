@@ -52,6 +52,9 @@ def _calling(function: FunctionType, params: str, body: str) -> FunctionType:
 class CFunc:
     """A plain function with a C function of the same meaning: see :func:`cfunc`."""
 
+    #: the slot: as of ufuncs, see :class:`npcompile.api.vectorize.CoreUfunc`
+    __slots__ = ("__dict__", "__weakref__", "_made")
+
     def __init__(
         self, function: FunctionType, called: FunctionType, signature: str, config: Config,
         fullgraph: bool,

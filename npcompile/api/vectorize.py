@@ -95,6 +95,10 @@ class CoreUfunc:
     __name__: str
     __qualname__: str
     inlined = False  #: a call is no call of the plain function
+    of_numbers = False  #: the plain function takes numbers and returns one
+    #: with a slot, objects leave their other attributes to the dictionary, whose version then tells
+    #: callers in machine code that these are the same
+    __slots__ = ("__dict__", "__weakref__", "layout")
 
     def __init__(
         self,
@@ -195,6 +199,8 @@ def _result(variant: _Variant, result: Any) -> Any:
 
 class Vectorized(CoreUfunc):
     """A ufunc of a plain function of numbers: see :func:`vectorize`."""
+
+    of_numbers = True
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

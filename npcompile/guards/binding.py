@@ -20,10 +20,10 @@ from npcompile.runtime.unsafe import version_tags
 from npcompile.runtime.unsafe.version_tags import Unwatchable, VersionTag
 
 if TYPE_CHECKING:
-    from npcompile.guards import kinds
+    from npcompile.guards import class_hooks, kinds, methods
     from npcompile.guards.methods import MethodStep
 else:
-    defer(globals(), "npcompile.guards", "kinds")
+    defer(globals(), "npcompile.guards", "class_hooks", "kinds", "methods")
 
 #: more objects than that are read in Python
 MANY = 32
@@ -100,8 +100,6 @@ class Steps:
 
     def read_attribute(self, base: Source, name: str) -> None:
         """Reads an attribute, if that runs no code of the program's."""
-        from npcompile.guards import methods  # few calls need them
-
         if not methods.looked_up(self.class_of(base), name):
             raise Unwatchable("what only Python can read")
         self.add(Attribute, self.of_class(base), name)
@@ -149,8 +147,6 @@ class Steps:
 
     def method(self, source: Source, value: Any) -> None:
         """A function that an object has by its class: that very one is asked for."""
-        from npcompile.guards import methods  # few calls need them
-
         self.methods[source] = methods.step(self, source, value)
 
     def bound(self, source: Source) -> None:
@@ -195,8 +191,13 @@ class WatchedWords:
             known[name] = None
 
     def class_attribute(self, owner: Any, name: str) -> None:
-        """Watches a name in a class and its bases, if it is looked up without running code."""
+        """Watches a name in a class and its bases, or in an object of npcompile's, if it is
+        looked up without running code."""
         meta = type(owner)
+        if class_hooks.is_ours(meta) and name in getattr(owner, "__dict__", ()):
+            for word in methods.attributes(owner):
+                self.add(word)
+            return
         if not issubclass(meta, type) or meta.__getattribute__ is not type.__getattribute__:
             raise Unwatchable("an attribute of an object")
         held = [vars(kind)[name] for kind in owner.__mro__ if name in vars(kind)]

@@ -64,7 +64,7 @@ def of_library(function: FunctionType) -> bool:
 
 def wrapped_by_us(held: Any) -> FunctionType | None:
     """The Python function inside a compiled one, if a call of this is a call of that."""
-    if _is_ours(type(held)) and getattr(type(held), "inlined", True):
+    if is_ours(type(held)) and getattr(type(held), "inlined", True):
         wrapped = getattr(held, "__wrapped__", None)
         return wrapped if type(wrapped) is FunctionType else None
     return None
@@ -80,7 +80,7 @@ def has_finalizer(kind: type) -> bool:
     """Whether code of a program runs when an object of a class dies; npcompile's own tells
     nobody."""
     found = getattr_static(kind, "__del__", None)
-    return type(found) is FunctionType and not _is_ours(kind)
+    return type(found) is FunctionType and not is_ours(kind)
 
 
 def may_finalize(held: object) -> bool:
@@ -88,8 +88,8 @@ def may_finalize(held: object) -> bool:
     return type(held) is GeneratorType or has_finalizer(type(held))
 
 
-def _is_ours(kind: type) -> bool:
-    return kind.__module__.partition(".")[0] == "npcompile"
+def is_ours(kind: type) -> bool:
+    return str(kind.__module__).partition(".")[0] == "npcompile"
 
 
 def of_user(kind: type) -> bool:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from npcompile.guards.binding import Steps
 
 _MISSING = object()
+#: the flag of classes whose objects hold their attributes themselves, from CPython 3.13 on
+_INLINE = 1 << 2
 
 
 @record(eq=False)
@@ -67,6 +69,15 @@ def step(steps: Steps, source: Source, value: Any) -> MethodStep:
     elif isinstance(held, staticmethod):
         steps.add(IdentityGuard, place, function)
     return MethodStep(function, kind, lambda: _of_class(kind, name) is held)
+
+
+def attributes(thing: object) -> Iterator[VersionTag]:
+    """Yields the words that change when an object of npcompile's, to which nobody gives another
+    dictionary, gets another attribute."""
+    if type(thing).__flags__ & _INLINE:
+        raise Unwatchable("the version of the dictionary does not tell of attributes")
+    yield version_tags.of_class(type(thing))
+    yield version_tags.of_dict(vars(thing))
 
 
 def _of_class(kind: type, name: str) -> Any:

@@ -204,12 +204,9 @@ def _call_instance(
 ) -> Value:
     """An object with a ``__call__`` of its own, or something unknown."""
     if not getattr(type(held), "inlined", True):
-        if source is not None and hasattr(type(held), "loop_types"):
-            from npcompile.tracing.polyfills import mapped_ufuncs
+        from npcompile.tracing.polyfills import mapped_ufuncs
 
-            return mapped_ufuncs.mapped(t, held, source, args, kwargs)
-        hint = "on numbers call the plain function: `__wrapped__`"
-        raise t.refuse(held.__qualname__, "is a ufunc, which Python calls", hint)
+        return mapped_ufuncs.called(t, held, source, args, kwargs)
     method = None
     if source is not None and not isinstance(held, (BuiltinFunctionType, np.ufunc)):
         method = attributes.method(t, Static(held, source), "__call__")

@@ -12,12 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from npcompile import cfunc, jit, vectorize
+from npcompile.guards import methods
+from npcompile.guards.binding import WatchedWords
+from npcompile.guards.sources import Attribute, Closure, Roots
 from npcompile.program.ir import ParamResult
 from npcompile.runtime.entry.executables import STALE
 from npcompile.runtime.entry.state import LeafPlace, Signature
 from npcompile.runtime.unsafe import version_tags
 from npcompile.runtime.unsafe.layout import layout
-from npcompile.runtime.unsafe.version_tags import VersionTag
+from npcompile.runtime.unsafe.version_tags import Unwatchable, VersionTag
 from tests.support.entry import Entry, array_leaf, leave, program
 
 
@@ -187,6 +191,82 @@ def watching(watched: list[VersionTag], exit: Any = leave) -> Entry:
     entry = Entry(signature, program([leaf], ParamResult(0)), exit=exit)
     connect(entry, watched)
     return entry
+
+
+def _plain(x):
+    return x + 1
+
+
+def _other(x):
+    return x + 2
+
+
+def _rebind(made: Any, function: Any) -> None:
+    made.__wrapped__ = function
+
+
+MADE: dict[str, Callable[[Any], Any]] = {
+    "jit": jit, "vectorize": vectorize, "cfunc": cfunc("float64(float64)")}
+REBOUND: dict[str, Callable[[Any], object]] = {
+    "assigned": lambda made: _rebind(made, _other),
+    "set": lambda made: object.__setattr__(made, "__wrapped__", _other),
+    "in the dictionary": lambda made: vars(made).__setitem__("__wrapped__", _other),
+    "updated": lambda made: vars(made).update(__wrapped__=_other),
+    "deleted": lambda made: delattr(made, "__wrapped__"),
+}
+
+
+@pytest.mark.parametrize("how", REBOUND)
+@pytest.mark.parametrize("kind", MADE)
+def test_functions_in_compiled_ones(kind: str, how: str) -> None:
+    """Machine code that calls one of npcompile's functions watches what is in it."""
+    for _ in range(20):  # the specialised instructions, too
+        _rebind(MADE[kind](_plain), _other)
+    inner = MADE[kind](_plain)
+
+    def outer(x):
+        return inner(x)
+
+    words = WatchedWords(Roots(outer, {}))
+    words.source(Attribute(Closure("inner"), "__wrapped__"), True)
+    watched = words.in_order()
+    assert watched and unchanged(watched)
+    inner(1.0)
+    assert unchanged(watched)
+    REBOUND[how](inner)
+    assert not unchanged(watched)
+
+
+def test_attributes_that_the_object_holds_itself_are_not_watched_by_the_dictionary() -> None:
+    class Thing:
+        pass
+
+    thing = Thing()
+    thing.name = 1
+    try:
+        watched = list(methods.attributes(thing))
+    except Unwatchable:
+        assert sys.version_info >= (3, 13)
+    else:
+        thing.name = 2
+        assert not unchanged(watched)
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_what_a_compiled_function_calls_may_become_another(kind: str) -> None:
+    inner = MADE[kind](_plain)
+
+    @jit(fullgraph=True)
+    def outer(x):
+        return inner(x) * 2
+
+    for _ in range(60):
+        assert outer(1.0) == 4
+    assert outer.cache_info().fallbacks < 5
+    inner = MADE[kind](_other)
+    assert outer(1.0) == 6
+    _rebind(inner, _plain)
+    assert outer(1.0) == 4
 
 
 def test_a_change_is_noticed_and_costs_one_visit_to_python() -> None:

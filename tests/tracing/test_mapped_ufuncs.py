@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from npcompile import CompileError, cfunc, jit, vectorize
+from npcompile import CompileError, cfunc, guvectorize, jit, vectorize
 from tests.support.oracle import as_python, check, check_calls, observe
 
 RNG = np.random.default_rng(7)
@@ -90,6 +90,11 @@ def drawn(x):
 @vectorize
 def worded(x, y):
     return f"{x} {y}"
+
+
+@guvectorize(["void(float64[:], float64[:], float64[:])"], "(n),(n)->(n)")
+def written(x, y, out):
+    out[:] = x + y
 
 
 @cfunc("float64(float64, float64)")
@@ -221,7 +226,8 @@ def test_exceptions() -> None:
     lambda x, y: chosen(x, y, out=np.empty(24)), lambda x, y: chosen(x, y=y),
     lambda x, y: chosen.outer(x, y), lambda x, y: chosen(x, y, where=x > 0, out=np.zeros(24)),
     lambda x, y: chosen.reduce(x), lambda x, y: worded(x, y), lambda x, y: chosen(list(x), y),
-    lambda x, y: typed(x, y + 1j), lambda x, y: chosen(x), lambda x, y: chosen(x[:3], y)])
+    lambda x, y: typed(x, y + 1j), lambda x, y: chosen(x), lambda x, y: chosen(x[:3], y),
+    lambda x, y: written(x, y)])
 def test_other_calls_are_pythons(call: Callable[..., Any]) -> None:
     check_calls(jit(call), call, X, Y)
 

@@ -25,6 +25,8 @@ from npcompile.tracing.polyfills.consumers import follow
 if TYPE_CHECKING:
     from npcompile.tracing.services import Tracer
 
+HINT = "on numbers call the plain function: `__wrapped__`"
+
 
 # ---------------------------------------------------------------------- in Python
 
@@ -49,13 +51,15 @@ def _mapped_number(function: Any, given: Any, kinds: Any, result: Any, *args: An
 # ---------------------------------------------------------------------- calls of them
 
 
-def mapped(
-    t: Tracer, held: Any, source: Source, args: tuple[Value, ...], kwargs: dict[str, Value]
+def called(
+    t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...], kwargs: dict[str, Value]
 ) -> Value:
-    """A call of a ufunc that npcompile has made of a function of numbers."""
+    """A call of a ufunc or gufunc that npcompile has made."""
     name = held.__qualname__
+    if source is None or not held.of_numbers:
+        raise t.refuse(name, "is a ufunc, which Python calls", HINT)
     if kwargs or len(args) != held.nin:
-        raise t.refuse(name, "with out=, where= or other options")
+        raise t.refuse(name, "is a ufunc, called with out= or other options", HINT)
     operands = [t.operand(a) for a in args]
     kinds = tuple([_kind(t, name, a) for a in operands])
     signatures = Attribute(source, "declared")
@@ -66,7 +70,8 @@ def mapped(
     except TypeError:
         raise t.refuse(name, "has no loop for these operands: it raises") from None
     except Refused as refused:
-        raise t.refuse(name, f"is a ufunc, which Python calls: {refused.refusal}") from None
+        why = f"is a ufunc, which Python calls: {refused.refusal}"
+        raise t.refuse(name, why, HINT) from None
     plain = Attribute(source, "__wrapped__")
     function = t.inputs.lift(held.__wrapped__, plain)
     dtypes = types.given, types.operands, types.result
