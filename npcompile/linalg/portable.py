@@ -206,7 +206,11 @@ def formed(a: Any, taus: Any, wide: Any) -> Any:
 @followed
 def rotated(a: Any, vectors: Any) -> Any:
     """Makes a symmetric matrix of real numbers diagonal by rotations; ``vectors``: rows that turn
-    with it, the identity at first."""
+    with it, the identity at first.
+
+    What a rotation changes is added as a small correction (Rutishauser 1966), those of the diagonal
+    once for each sweep, so that errors do not grow with the number of rotations.
+    """
     n = a.shape[0]
     scale = np.sqrt(np.sum(a * a))
     if not scale < 1e150:
@@ -218,6 +222,8 @@ def rotated(a: Any, vectors: Any) -> Any:
         sweep += 1
         if sweep > SWEEPS:
             raise LinAlgError
+        start = np.diagonal(a).copy()
+        moved = np.zeros(n)
         for p in range(n - 1):
             for q in range(p + 1, n):
                 between = a[p, q]
@@ -228,16 +234,23 @@ def rotated(a: Any, vectors: Any) -> Any:
                     t = t if theta >= 0 else -t
                     c = 1.0 / np.sqrt(t * t + 1.0)
                     s = t * c
+                    tau = s / (1.0 + c)
+                    low, high = a[p, p] - t * between, a[q, q] + t * between
+                    moved[p] -= t * between
+                    moved[q] += t * between
                     for k in range(n):
                         x, y = a[p, k], a[q, k]
-                        a[p, k], a[q, k] = c * x - s * y, s * x + c * y
-                    for k in range(n):
-                        x, y = a[k, p], a[k, q]
-                        a[k, p], a[k, q] = c * x - s * y, s * x + c * y
+                        x, y = x - s * (y + tau * x), y + s * (x - tau * y)
+                        a[p, k], a[q, k] = x, y
+                        a[k, p], a[k, q] = x, y
                         x, y = vectors[p, k], vectors[q, k]
-                        vectors[p, k], vectors[q, k] = c * x - s * y, s * x + c * y
+                        vectors[p, k] = x - s * (y + tau * x)
+                        vectors[q, k] = y + s * (x - tau * y)
+                    a[p, p], a[q, q] = low, high
                     a[p, q] = 0.0
                     a[q, p] = 0.0
+        for k in range(n):
+            a[k, k] = start[k] + moved[k]
     return np.diagonal(a).copy()
 
 

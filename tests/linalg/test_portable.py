@@ -153,6 +153,21 @@ def test_values_and_vectors(n: int) -> None:
     assert (np.diff(s) <= 0).all()
 
 
+@pytest.mark.parametrize("n", [7, 32])
+def test_eigenvectors_are_as_good_as_lapacks(n: int) -> None:
+    compiled = portable(lambda a: LINALG.eigh(a))
+    matrices = [m + m.T for m in np.random.default_rng(n).standard_normal((8, n, n))]
+    matrices.append(np.diag(10.0 ** np.arange(n)[::-1] / 2) + 1e-3)  # of very different sizes
+
+    def errors(a: Any, w: Any, v: Any) -> Any:
+        return [np.linalg.norm(a @ v - v * w) / np.linalg.norm(a, 2),
+                np.linalg.norm(v.T @ v - np.eye(n))]
+
+    ours = np.array([errors(a, *compiled(a)) for a in matrices])
+    theirs = np.array([errors(a, *np.linalg.eigh(a)) for a in matrices])
+    assert (ours.max(axis=0) <= 2 * theirs.max(axis=0)).all(), (ours, theirs)
+
+
 def test_what_has_no_portable_way_raises_by_name() -> None:
     for function in (lambda a: LINALG.eigvals(a), lambda a: LINALG.svd(a + 0j)):
         with pytest.raises((DeterminismError, CompileError)):
