@@ -218,23 +218,25 @@ class Vectorized(CoreUfunc):
         if weak is not None:
             args = (*[x if to is None else to(x) for x, to in zip(args, weak)], *args[self.nin:])
         result = variant.ufunc(*args, **kwargs)
-        if variant.raised:
-            _result(variant, result)
-        if variant.state[1] and not variant.loop.stands():
-            return self._renewed(result, kinds, given, kwargs)
+        error = variant.loop.steps.told() if variant.raised else None
+        if variant.state[1] and not variant.loop.stands() and not self._fits(
+                variant.result, kinds, given, kwargs):
+            return self(*given, **kwargs)
+        if error is not None:
+            raise error
         return result
 
-    def _renewed(
-        self, result: Any, kinds: tuple[Any, ...], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> Any:
-        """What a call gives that has found globals to be others: the plain function has computed
-        it, but in the dtype of before."""
+    def _fits(
+        self, dtype: np.dtype, kinds: tuple[Any, ...], args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+    ) -> bool:
+        """Whether a call that has found globals to be others has a result of this dtype still: the
+        plain function has computed it, or has raised, but its numbers were made such."""
         self._known.pop(kinds, None)  # another thread may have been first
         if len(args) > self.nin or "out" in kwargs or kwargs.get("dtype") is not None:
-            return result
+            return True
         found = self._resolve(kinds, args, kwargs)
-        same = found is not None and found[0].result == getattr(result, "dtype", None)
-        return result if same else self(*args, **kwargs)
+        return found is not None and found[0].result == dtype
 
     def _element_by_element(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A call on objects that are no numbers, by keywords or without what has a default, or of a

@@ -220,7 +220,7 @@ class PythonType:
         return None
 
     def assign(self, name: str, value: Value, plain: bool = False) -> bool:
-        """``value.name = value``; false: it is left to others.  ``plain``: nothing else is
+        """``value.name = value``; false: no class of a type does it.  ``plain``: nothing else is
         done."""
         return False
 

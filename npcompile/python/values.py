@@ -104,7 +104,7 @@ class Sequence(Composite):
 
     @property
     def builds(self) -> Any:
-        """Makes the tuple; None where the class has code of its own for how it looks."""
+        """Makes the tuple; None where its class has code of its own beside what shows it."""
         return functools.partial(made, self.kind) if own(self.kind) <= SHOWN else None
 
     def parts(self) -> tuple[Value, ...]:

@@ -211,7 +211,7 @@ Way = tuple[int, State, set[int]]  # a target, the state there, and the blocks t
 
 
 def check(t: Tracer, condition: Node, holds: bool, reason: str) -> None:
-    """Leaves for Python where a condition does not hold, or holds."""
+    """Leaves for Python where a condition is not what ``holds`` says."""
     t.builder.check(condition if holds else negate(t, condition), reason)
 
 

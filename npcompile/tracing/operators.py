@@ -189,6 +189,3 @@ def unary(t: Tracer, symbol: str, value: Value, on_stack: bool = False) -> Value
     if called is not None:
         return called
     return t.operate(python.unary, symbol, value)
-
-
-# ---------------------------------------------------------------------- calls

@@ -52,10 +52,7 @@ else:
 #: classes whose objects equal neither None nor text
 _UNEQUAL = (bool, int, float, complex, tuple, list, dict, slice, range, bytes, np.bool)
 
-
 _TRUTH = frozenset({"__bool__", "__len__"})
-
-
 #: objects that are one wherever they are found: nothing is added by guarding their identity
 _SINGLE = (bool, type(None), type(Ellipsis), type, np.ufunc)
 

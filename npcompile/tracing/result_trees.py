@@ -221,7 +221,6 @@ class Trees(Reader[Tree]):
         finally:
             self._open.remove(obj)
 
-
     def _contents(self, obj: HeapObject) -> Tree:
         if obj not in self.t.heap:
             raise self.t.refuse("return", "of a list or dictionary that only one path makes")

@@ -215,6 +215,26 @@ def test_dtypes_of_results_follow_globals() -> None:
             assert made(x, wanted, out=out) is out and np.array_equal(out, made(x, wanted))
 
 
+def test_numbers_that_no_longer_fit_are_no_errors() -> None:
+    factor: Any = 2
+
+    def scaled(x):
+        return x * factor
+
+    made, x = vectorize(scaled), np.arange(1, 4)
+    for other in (np.inf, 1e300, np.nan, -2.5):
+        for number in (x, 3):
+            factor = 2
+            assert np.array_equal(made(number), number * 2)
+            factor = other
+            found = made(number)
+            assert found.dtype == np.float64
+            assert np.array_equal(found, number * other, equal_nan=True)
+    factor = None
+    with pytest.raises(TypeError, match="NoneType"):
+        made(x)
+
+
 def test_integers_that_the_function_reads_are_compiled() -> None:
     factor, seen = 2, []
 

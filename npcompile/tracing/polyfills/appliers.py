@@ -28,7 +28,6 @@ from npcompile.tracing.polyfills.consumers import follow
 
 if TYPE_CHECKING:
     from npcompile.python import grids, partials
-    from npcompile.python.iterator import Iterator
     from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.python", "grids", "partials")
