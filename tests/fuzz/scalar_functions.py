@@ -1,4 +1,4 @@
-"""Random functions of numbers, as ufuncs and as C functions beside the plain function.
+"""Random functions of numbers, as ufuncs, as C functions and called by compiled functions.
 
 ``python -m tests.fuzz scalar_functions SEED COUNT``.
 """
@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from npcompile import cfunc, vectorize
+from npcompile import cfunc, jit, vectorize
 from tests.fuzz.framework import Counts, Grammar
+from tests.support.oracle import observe, unlike
 
 #: what a function may compute from two numbers; the same in every library that is correctly rounded
 FLOATS = ["{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} / {b}", "abs({a})", "-{a}", "min({a}, {b})",
@@ -150,9 +151,37 @@ def _in_c(seed: int, text: str, f: Any, x: np.ndarray, y: np.ndarray) -> str | N
     return None
 
 
+CALLERS = ["u(x, y)", "u(x, {n})", "u({n}, y) + 1", "u(u(x, y), y)", "u(x, y), x * {n}",
+           "[u(a, b) for a, b in zip(x, y)]", "u(x[0], y)", "u(x[0], {n})", "u(x[:, None], y[:3])",
+           "u(x[::-1], y[::-1])", "u(x, y) if u(x[0], y[0]) > 1 else u(y, x)"]
+
+
+def in_compiled(seed: int) -> str:
+    """A function that calls a ufunc, compiled and plain: all that can be seen."""
+    rng = random.Random(seed)
+    dtype = rng.choice([float, float, int])
+    text = Text(rng, FLOATS if dtype is float else INTEGERS).text
+    number = rng.choice([2, -3, 0.5, True, 300, 0, 1e300, "x[1]", "np.float32(2)"])
+    line = f"def used(x, y): return {rng.choice(CALLERS).format(n=number)}\n"
+    scope: dict[str, Any] = {"np": np, "u": vectorize(made(text))}
+    exec(line, scope)
+    plain = scope["used"]
+    compiled = jit(plain)
+    chars = "dddfe" if dtype is float else "llbBi"
+    for kind in rng.choice(["", "", rng.choice(chars)]), "":
+        with np.errstate(all="ignore"):
+            x, y = (np.array(operands(rng, dtype, 6)).astype(kind or dtype) for _ in "xy")
+        observe(plain, x.copy(), y.copy())  # a ufunc's first call may warn while it finds its dtype
+        told = "" if unlike(plain, plain, x, y) else "lines"
+        found = unlike(compiled, plain, x, y, warnings=told)
+        if found:
+            return f"seed {seed}\n{text}{line}{found}"
+    return ""
+
+
 def check(seed: int, counts: Counts) -> str:
     """Where a function differs, or an empty string."""
-    return run(seed) or ""
+    return run(seed) or in_compiled(seed)
 
 
 GRAMMAR = Grammar(check=check)
