@@ -104,7 +104,7 @@ def _found(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
         return getattr(importlib.import_module(f"npcompile.{home}"), name)
-    if name in ("fft", "special"):
+    if name in ("fft", "linalg", "special"):
         return importlib.import_module(f"npcompile.{name}")
     import numpy
 

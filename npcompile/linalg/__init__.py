@@ -20,4 +20,6 @@ else:
         theirs = getattr(linalg, name)
         if name not in linalg.__all__:
             return theirs
-        return importlib.import_module(_FUNCTIONS).FUNCTIONS.get(name, theirs)
+        ours = importlib.import_module(_FUNCTIONS).FUNCTIONS
+        made = globals()[name] = ours.get(name, theirs)
+        return made

@@ -1,7 +1,9 @@
-"""Random spectral programs: transforms of rows, columns and several axes between array operations.
+"""Random spectral programs: transforms of rows, columns and several axes between array operations,
+casts, batches of small equations and products.
 
-Plain Python calls the functions of ``npcompile.fft`` one by one, compiled code fuses them with what
-stands around: both give the same bits, for rows of all kinds of lengths, on one to three threads.
+Plain Python calls the functions of ``npcompile.fft`` and ``npcompile.linalg`` one by one, compiled
+code fuses them with what stands around: both give the same bits, for rows of all kinds of lengths,
+on one to three threads.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ class Writer:
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.names = {"z": ["a"], "x": ["b"]}
-        lines = ["def f(a, b, k):"]
+        lines = ["def f(a, b, k, E):"]
         lines += ["    " + self.statement(number) for number in range(self.rng.randint(2, 7))]
         results = [*self.names["z"][-2:], *self.names["x"][-2:]]
         self.source = "\n".join([*lines, f"    return {', '.join(results)}"]) + "\n"
@@ -43,7 +45,7 @@ class Writer:
 
     def complex_value(self) -> str:
         z, x, axis = self.of("z"), self.of("x"), self.pick("", "", "", ", axis=0", ", axis=-1")
-        match self.rng.randint(0, 8):
+        match self.rng.randint(0, 12):
             case 0 | 1 | 2:
                 return f"F.{self.pick('fft', 'ifft')}({self.pick(z, z, x)}{axis}{self.norm()})"
             case 3:
@@ -57,12 +59,30 @@ class Writer:
                 return f"{z} {self.pick('+', '-')} {self.pick(self.of('z'), x)}"
             case 7:
                 return f"F.rfft({x}{self.norm()})[..., :1] * {z}"
+            case 8:
+                return self.of_lengths(z)
+            case 9:
+                return f"{z}.astype({self.pick('a.dtype', repr('F'), repr('D'))})"
+            case 10:
+                return self.solved(z, x)
+            case 11:
+                return f"N.matmul({z}, {self.pick('E', 'E * 1j', 'E.T')})[..., :1] * {z}"
             case _:
                 return f"{z}.conj()"
 
     def real_value(self) -> str:
         z, x = self.of("z"), self.of("x")
-        match self.rng.randint(0, 6):
+        match self.rng.randint(0, 10):
+            case 7:
+                change = self.pick("", " * 0.5")
+                return f"F.irfft2(F.rfft2({x}{self.norm()}){change}, {x}.shape[-2:])"
+            case 8:
+                cast = self.pick("'f'", "'d'", "b.dtype", "'e'")
+                return f"{x}.astype({cast})"
+            case 9:
+                return f"F.ifft(({x} * 8).astype({self.pick(repr('h'), repr('q'))})).real"
+            case 10:
+                return self.solved(x, x)
             case 6:
                 return f"F.irfft(F.rfft({x}, axis=0{self.norm()}) * k, {x}.shape[0], axis=0)"
             case 0 | 1:
@@ -76,6 +96,26 @@ class Writer:
                 return f"F.hfft({z})[..., :1] * {x}"
             case _:
                 return f"F.ifft({self.pick('k', '1j')} * F.fft({x})).real"
+
+    def of_lengths(self, z: str) -> str:
+        """A transform of two axes that are padded or cut, as many numbers as there were or one."""
+        rows, columns = "a.shape[-2]", "a.shape[-1]"
+        s = (self.pick(rows, f"2 * {rows}", f"{rows} + 3", "1"),
+             self.pick(columns, f"2 * {columns}", f"{columns} + 1", "1"))
+        name = self.pick("fft2", "ifft2", "fftn", "ifftn")
+        axes = ", axes=(-2, -1)" if name[-1] == "n" else self.pick("", ", axes=(-2, -1)")
+        made = f"F.{name}({z}, s=({', '.join(s)}){axes}{self.norm()})"
+        return f"{made}[..., :{rows}, :{columns}]"
+
+    def solved(self, a: str, b: str) -> str:
+        """Equations of two numbers for each row, far from singular ones."""
+        matrices = f"{a}[..., :1, None] * E[:2, :2] + 9 * np.eye(2, dtype=b.dtype)"
+        match self.rng.randint(0, 2):
+            case 0:
+                return f"L.inv({matrices})[..., 0, :1] * {b}"
+            case 1:
+                return f"L.det({matrices})[..., None] * {b}"
+        return f"L.solve({matrices}, {b}[..., :1, None] * E[:2, :1])[..., :1, 0] * {a}"
 
     def statement(self, number: int) -> str:
         if self.rng.random() < 0.12:
@@ -99,7 +139,7 @@ def arguments(rng: random.Random, char: str, axes: int) -> list[Any]:
 
     real = char.lower()
     a = (made(shape, real) + 1j * made(shape, real)).astype(char.upper())
-    return [a, made(shape, real), made(shape[-1:], real)]
+    return [a, made(shape, real), made(shape[-1:], real), made((shape[-1], shape[-1]), real)]
 
 
 def program(seed: int) -> Program:
@@ -107,7 +147,8 @@ def program(seed: int) -> Program:
     char, axes = rng.choice(CHARS), rng.choice((2, 2, 2, 3))
     calls = [arguments(rng, char, axes) for _ in range(3)]
     return Program(Writer(seed).source, lambda call, space: [x.copy() for x in calls[call]], seed,
-                   space={"F": npcompile.fft}, calls=3, policy={"warnings": ""})
+                   space={"F": npcompile.fft, "L": npcompile.linalg, "N": npcompile}, calls=3,
+                   policy={"warnings": ""})
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from typing import Any
 
@@ -37,6 +39,12 @@ def test_the_same_bits_as_compiled(name: str) -> None:
         assert type(got) is type(want) is type(nested) is type(theirs(*args))
         for one, other, third in zip(parts(got), parts(want), parts(nested)):
             assert np.array_equal(one, other) and np.array_equal(third, other)
+
+
+def test_the_namespace_is_there_without_its_import() -> None:
+    code = ("import npcompile; found = npcompile.linalg.det\n"
+            "from npcompile.api.linear_algebra import FUNCTIONS; assert found is FUNCTIONS['det']")
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_parameters_and_errors_are_numpys() -> None:
