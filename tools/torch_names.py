@@ -68,7 +68,8 @@ def _own(held: Any) -> Iterator[op_tables.Call]:
     z = torch.complex(x, y)
     for args in ((x,), (v,), (x, y), (v, v), ((x, y),), (x, 2), (v, 2), (x, 0.5), (x, 0, i), (i,),
                  (b,), (z,), (i, i), (x, b, y), (x, y, y), (x, 0, 1), (x, (2, 2)), (x, x[0]),
-                 (x, x[0], x[1]), (x[None, None], x[None, None]), (x[None], x[None]), (5,), (2, 3)):
+                 (x, x[0], x[1]), (x[None, None], x[None, None]), (x[None], x[None]), (5,), (2, 3),
+                 (1, x)):
         call = op_tables.Call(held, args, {})
         if not call.tensors:  # a function that no tensor comes to runs in Python
             call.tensors, call.head = [x], "def f(t0):"
