@@ -415,7 +415,6 @@ def test_a_stale_loop_is_dropped_by_two_threads() -> None:
     f, x = npc.vectorize(scaled), np.arange(3.0)
     assert f(x).tolist() == [0, 2, 4]
     factor = 3
-    assert f(x).tolist() == [0, 3, 6]  # in Python
     dropped = []
     with at_calls("stands", lambda: dropped.append(f._known.clear())):
         assert f(x).tolist() == [0, 3, 6]

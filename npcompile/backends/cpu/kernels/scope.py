@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from npcompile.backends.cpu.kernels import fp_barriers, square_roots
-from npcompile.backends.cpu.llvm import access, register_shift, scalar, stencil_rows
+from npcompile.backends.cpu.llvm import access, register_shift, scalar
 from npcompile.backends.cpu.llvm.access import Address, ElementAddress, Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts, component
 from npcompile.backends.cpu.llvm.sizes import SizeEmitter, Slots
@@ -37,11 +37,11 @@ from npcompile.program.ir import (
 if TYPE_CHECKING:
     from npcompile.backends.cpu.kernels import branched_updates, quotients
     from npcompile.backends.cpu.kernels.quotients import Divisor
-    from npcompile.backends.cpu.llvm import intrinsics
+    from npcompile.backends.cpu.llvm import intrinsics, stencil_rows
     from npcompile.backends.target import Target
 else:
     defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates", "quotients")
-    defer(globals(), "npcompile.backends.cpu.llvm", "intrinsics")
+    defer(globals(), "npcompile.backends.cpu.llvm", "intrinsics", "stencil_rows")
 
 LINE = 64  # bytes that memory is read by
 AHEAD = 4096  # bytes that are asked for before they are loaded (1 KB comes too late on Zen 5)
@@ -67,7 +67,7 @@ class NestPlan:
         self.total = product([axis.extent for axis in kernel.axes])  # elements of all runs of it
         self.ahead: tuple[Size | None, ...] = (None,) * len(kernel.values)  # see kernels.Part
         self.fresh = self.alone = True  # see there
-        self.rows = stencil_rows.fresh_rows(kernel)
+        self.rows = stencil_rows.fresh_rows(kernel) if len(kernel.axes) > 1 else {}
         self.order, self.lane_axis, self.lanes = order, lane_axis, lanes
         self.axes_of: list[frozenset[int]] = []
         for value in kernel.values:

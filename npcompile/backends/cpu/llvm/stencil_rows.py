@@ -19,8 +19,8 @@ REACH = 8  # rows that may lie between two that one iteration reads
 def fresh_rows(kernel: Kernel) -> dict[int, Size]:
     """For each load along rows how many elements further the next row is, if no other load comes to
     its rows before, else 0; nothing where no two loads come to the same rows, or some of an array
-    to rows of other planes."""
-    if len(kernel.axes) < 2 or kernel.reductions:
+    to rows of other planes.  The kernel has at least two axes."""
+    if kernel.reductions:
         return {}
     families: list[tuple[Address, dict[int, int]]] = []  # with how many rows beyond that one
     for position, value in enumerate(kernel.values):
