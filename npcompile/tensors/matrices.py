@@ -374,7 +374,7 @@ def _pinv(ctx: Context, A: Operand, atol: Operand, rtol: Operand, hermitian: Ope
     ref = _matrix(ctx, A, "pinv", False)
     if atol is not None or rtol is not None or truth(ctx, hermitian, "pinv"):
         raise ctx.refuse("pinv", "options")
-    return result(ctx, run(ctx, "linalg.pinv", ref, rtol=_least(ref, ctx)))
+    return result(ctx, run(ctx, "linalg.pinv", ref, rcond=_least(ref, ctx)))
 
 
 def _least(ref: ArrayRef, ctx: Context) -> Any:

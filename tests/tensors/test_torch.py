@@ -402,3 +402,22 @@ def test_autograd_hears_of_changes_before_an_error() -> None:
         before = x._version
         outcome = oracle.observe(compiled, x, k)
         assert x._version > before and isinstance(outcome.error, IndexError) == (k == 50)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5), (5, 3), (2, 4, 3)])
+def test_pseudo_inverses_are_compiled(shape: tuple[int, ...], dtype: torch.dtype) -> None:
+    """Torch's tolerance decides which singular values count."""
+    a = torch.from_numpy(np.random.default_rng(3).random(shape)).to(dtype)
+    a[..., -1, :] = a[..., 0, :]
+
+    def pseudo_inverse(x: Any) -> Any:
+        return torch.linalg.pinv(x)
+
+    compiled = jit(pseudo_inverse)
+    found, wanted = compiled(a.clone()), torch.linalg.pinv(a)
+    # torch itself is off by 2e-6 in float32: the reference is its result of float64
+    exact = torch.linalg.pinv(a.double())
+    torch.testing.assert_close(found, exact.to(dtype))
+    assert found.stride() == wanted.stride()
+    assert ": torch." not in str(compiled.explain(a)).partition("valid while")[0]
