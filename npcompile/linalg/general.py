@@ -13,6 +13,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EigResult
 
+from npcompile.core.releases import numpy_before
 from npcompile.graph.types import COMPLEX
 from npcompile.linalg.factorisations import FACTORISATION, call, common, matrix
 from npcompile.linalg.norms import of
@@ -41,7 +42,7 @@ def least_squares(a: Any, b: Any, rcond: Any) -> Any:
 
 _HERE = f"{__name__}:"
 #: whether eigenvalues are real where all are; from NumPy 2.5 on they are always complex
-_REAL = tuple(map(int, np.__version__.split(".")[:2])) < (2, 5)
+_REAL = numpy_before(2, 5)
 
 
 @program(FACTORISATION, _HERE + "complex_eig", guarantee="none")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from npcompile.core.releases import numpy_before
 from npcompile.graph import layout
 from npcompile.graph.expression import Expr, complex_, const, fma, imag, real, rint, where
 from npcompile.graph.ir import Geometry, Node
@@ -66,8 +67,8 @@ def cmul_plain(x: Expr, y: Expr) -> Expr:
 
 
 def csquare(x: Expr) -> Expr:
-    """The square as NumPy has it, which takes another loop for a single number."""
-    several = isinstance(x.node.type, Array) and x.node.type.shape
+    """The square as NumPy has it, which takes another loop for a single number from 2.4 on."""
+    several = numpy_before(2, 4) or (isinstance(x.node.type, Array) and x.node.type.shape)
     return cmul(x, x) if several else cmul_plain(x, x)
 
 

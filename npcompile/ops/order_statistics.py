@@ -12,12 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from npcompile.core.releases import numpy_before
 from npcompile.ops.arguments import FOLLOWED, followed, program
 
 #: elements of a row from which on it is partitioned around one place rather than sorted
 LONG = 256
 #: elements of a row from which on NumPy takes the median of each row without masks
 BY_MASKS = 600
+#: whether a number of Python's that says a quantile becomes one of the elements' dtype
+_ROUNDED = numpy_before(2, 4)
 
 
 @followed
@@ -209,8 +212,16 @@ def _share(q: Any, divisor: Any) -> Any:
 
 
 @followed
+def _refuse_rounded(a: Any, q: Any) -> None:
+    """Leaves quantiles that NumPy rounds before it finds their places."""
+    if _ROUNDED and isinstance(q, float) and a.dtype.kind == "f" and a.dtype != np.float64:
+        raise NotImplementedError
+
+
+@followed
 def _quantile(a: Any, q: Any, divisor: Any, axis: Any, keepdims: Any, weak: Any) -> Any:
     a, q = np.asarray(a), _share(q, divisor)
+    _refuse_rounded(a, q)
     row = _taken(a, axis)
     one = isinstance(q, float)
     if one and not weak and row.ndim > 1:
@@ -248,6 +259,7 @@ def percentile(a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_inpu
 @followed
 def _nan_quantile(a: Any, q: Any, divisor: Any, axis: Any, weak: Any) -> Any:
     a, q = np.asarray(a), _share(q, divisor)
+    _refuse_rounded(a, q)
     row = _taken(a, axis)
     if row.dtype.kind != "f":
         raise NotImplementedError

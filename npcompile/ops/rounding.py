@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from npcompile.core.releases import numpy_before
 from npcompile.core.sizes import Size
 from npcompile.graph import expression as ex
 from npcompile.graph import layout
@@ -30,6 +31,9 @@ from npcompile.ops.elementwise import (
 from npcompile.ops.operands import ArrayRef, Context, Operand
 from npcompile.ops.record import SILENT
 
+#: whether integers rounded to decimals are the array itself, and complex numbers are in C order
+_KEEPS = numpy_before(2, 4)
+
 
 def _or_itself(program: Program) -> Program:
     """Integers are whole already."""
@@ -54,6 +58,9 @@ def round_(ctx: Context, a: Operand, decimals: Operand = 0, out: Operand = None)
     dtype = source.dtype
     if dtype.kind == "b":
         raise ctx.refuse("round", "of bool is left to Python")
+    if (_KEEPS and dtype.kind in "iu" and decimals >= 0 and out is None
+            and isinstance(a, ArrayRef) and a.ndim):
+        return a
     if decimals == 0 and dtype.kind == "f":
         return run(ctx, "rint", a, out=out)
     node = to_loop(ctx, source, dtype, "round")
@@ -87,6 +94,8 @@ def _whole_decimals(ctx: Context, node: Node, decimals: int) -> Node:
 def _strides(ctx: Context, type_: Array, decimals: int) -> tuple[Size, ...]:
     """As PyArray_Round makes its result: like the operand where it begins with a copy of it, else
     in C order, or in Fortran order if the operand has it."""
+    if _KEEPS and type_.dtype.kind == "c":
+        return c_strides(type_.shape)
     if type_.dtype.kind == "c" or (type_.dtype.kind in "iu" and decimals >= 0):
         return layout.like_strides(ctx.facts, type_.shape, type_.strides)
     if layout.is_fortran(ctx.facts, type_.shape, type_.strides):
