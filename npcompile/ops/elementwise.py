@@ -333,10 +333,21 @@ def call_ufunc(op: Op, ctx: Context, args: tuple[Operand, ...],
     plain = given(inputs, nodes)
     if op.name == "multiply" and found[-1].kind == "c":
         _refuse_overlaps(ctx, args[: function.nin], outs)
+    if op.name == "square" and found[-1].kind == "c":
+        _refuse_without_axes(ctx, args[0], mask is not True or outs != [None])
     if mask is not True:
         nodes = _harmless(ctx, op, function, nodes, mask)
     results = emit(op, ctx, nodes, found[function.nin :], plain)
     return _deliver(ctx, op, results, outs, mask)
+
+
+def _refuse_without_axes(ctx: Context, operand: Operand, in_array: bool) -> None:
+    """From 2.4 on NumPy fuses a complex number's square where it reads or writes an array."""
+    from npcompile.core.releases import numpy_before
+
+    in_array = not operand.ndim if isinstance(operand, ArrayRef) else in_array
+    if in_array and not numpy_before(2, 4):
+        raise ctx.refuse("square", "of a complex array without axes, which rounds in its own way")
 
 
 def _refuse_overlaps(ctx: Context, operands: Sequence[Operand],

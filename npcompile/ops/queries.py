@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from npcompile.core.releases import numpy_before
 from npcompile.graph.ir import Node
 from npcompile.graph.types import BOOL, PY_BOOL, PYTHON, Array
 from npcompile.ops import arguments, comparison, views
@@ -48,6 +49,8 @@ def size(ctx: Context, a: Operand, axis: Operand = None) -> Operand:
         return 1
     if axis is None:
         return views.attribute(ctx, ref, "size")
+    if isinstance(axis, tuple) and numpy_before(2, 4):
+        raise ctx.refuse("size", "along several axes: Python raises")
     kept = axes_in(ctx, axis, ref.ndim, "size")
     part = arguments.view(ref, [ref.shape[k] for k in kept], [ref.strides[k] for k in kept])
     return views.attribute(ctx, part, "size")

@@ -44,3 +44,22 @@ def test_squares_of_single_complex_numbers() -> None:
     z, compiled = RNG.normal(size=40) + 1j * RNG.normal(size=40), jit(squared)
     for k in range(40):
         check_calls(compiled, squared, z, k)
+
+
+@pytest.mark.parametrize("function", [
+    lambda z, out: np.square(z), lambda z, out: np.square(z[()]),
+    lambda z, out: np.square(z, out=out), lambda z, out: np.square(z[()], out=out),
+    lambda z, out: np.square(np.full(5, z[()]), out=out)])
+def test_squares_of_arrays_without_axes(function) -> None:
+    """These are fused as those of other arrays, which those of numbers are only before 2.4."""
+    compiled = jit(function)
+    for z in RNG.normal(size=40) + 1j * RNG.normal(size=40):
+        check_calls(compiled, function, np.array(z), np.zeros(5, complex))
+
+
+def test_sizes_along_several_axes() -> None:
+    """Before 2.4 they are errors."""
+    def sized(a):
+        return np.size(a, (0, 1)), np.size(a, 0)
+
+    check_calls(jit(sized), sized, np.ones((3, 4, 5)))

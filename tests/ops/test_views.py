@@ -5,6 +5,7 @@ import pytest
 
 from npcompile import jit
 from npcompile.core.errors import Refused
+from npcompile.core.releases import numpy_before
 from npcompile.ops import indexing, queries, selection, views
 from tests.support.arrays import as_numpy, call, check, run
 
@@ -134,7 +135,8 @@ def test_queries():
         for function in (np.shape, np.ndim, np.size):
             as_numpy(function, [a])
         as_numpy(np.size, [a], 0)
-        as_numpy(np.size, [a], (0, 1))
+        if not numpy_before(2, 4):  # where it raises
+            as_numpy(np.size, [a], (0, 1))
         as_numpy(np.ndarray.item, [a], *[1] * a.ndim)
         as_numpy(np.array_equal, [a, a])
     as_numpy(np.array_equal, [A, V])
