@@ -89,6 +89,7 @@ def may_finalize(held: object) -> bool:
 
 
 def is_ours(kind: type) -> bool:
+    """Whether npcompile defines a class."""
     return str(kind.__module__).partition(".")[0] == "npcompile"
 
 

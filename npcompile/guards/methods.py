@@ -72,8 +72,8 @@ def step(steps: Steps, source: Source, value: Any) -> MethodStep:
 
 
 def attributes(thing: object) -> Iterator[VersionTag]:
-    """Yields the words that change when an object of npcompile's, to which nobody gives another
-    dictionary, gets another attribute."""
+    """Yields the words of memory that CPython changes when a program stores an attribute in an
+    object of a class of npcompile's.  The object keeps one dictionary all its life."""
     if type(thing).__flags__ & _INLINE:
         raise Unwatchable("the version of the dictionary does not tell of attributes")
     yield version_tags.of_class(type(thing))

@@ -30,7 +30,7 @@ def address() -> int | None:
 
 
 def _free_tool() -> int | None:
-    """A tool that nobody else uses, which is ours from now on; None: there is none."""
+    """Takes a number of a tool that no debugger or profiler has; None where all are taken."""
     monitoring: Any = vars(sys)["monitoring"]
     for tool in range(5, -1, -1):
         try:

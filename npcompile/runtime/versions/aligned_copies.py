@@ -62,7 +62,8 @@ class AlignedCopies:
         self._written: list[tuple[np.ndarray, np.ndarray]] = []
 
     def _copy(self, value: Any) -> Any:
-        """What stands in the place of an object: one thing for each."""
+        """The copy of an object, or the object itself if it needs none; an object that arguments
+        hold twice has one copy."""
         if id(value) not in self._copies:
             made = value
             if is_unaligned(value):
