@@ -14,8 +14,7 @@ _STATE_BYTES = 1 << 19  # of an interpreter's state, which are searched
 
 
 def address() -> int | None:
-    """Where the bytes begin; found by events that change no instruction and that no one hears of.
-    """
+    """Finds where the bytes begin, by events that change no instruction and that no one hears."""
     monitoring: Any = vars(sys)["monitoring"]
     tool, events = _free_tool(), (monitoring.events.RAISE, monitoring.events.PY_UNWIND)
     if tool is None:
