@@ -26,7 +26,7 @@ from npcompile.core.lines import SourceLine, in_words
 from npcompile.core.recorder import Event, Recorder
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, Unhinted, floordiv, hint, product
-from npcompile.core.units import time_text
+from npcompile.core.units import bytes_text, time_text
 from npcompile.frontend.statements import statement_at
 from npcompile.program.ir import (
     Alloc,
@@ -159,9 +159,10 @@ class Profile:
         """The call's time and memory in one line."""
         beside = "" if self.plain is None else (
             f" a call; plain Python {time_text(self.plain)} "
-            f"({self.plain / self.seconds:.1f} times)")
-        return (f"{time_text(self.seconds)}{beside}; {self.busy:.1f} threads; "
-                f"{self.peak:,} bytes of results and temporaries at the peak")
+            f"({self.plain / self.seconds:.1f} times as long)")
+        threads = "one thread" if self.busy < 1.05 else f"{self.busy:.1f} threads on average"
+        return (f"{time_text(self.seconds)}{beside}; {threads}; "
+                f"{bytes_text(self.peak)} of results and temporaries at the peak")
 
     def share(self, seconds: float) -> float:
         """The part of the call that some seconds are."""
@@ -423,7 +424,7 @@ class Reading:
                 return Step(statement.name, kind, seconds, runs, amount, moved(statement) * amount,
                             computed * amount, lines, *arrays(statement))
             case Alloc(buffer) | Free(buffer):
-                name = f"{type(statement).__name__.lower()} {buffer.name} ({amount:,} bytes)"
+                name = f"{type(statement).__name__.lower()} {buffer.name} ({bytes_text(amount)})"
                 return Step(name, kind, seconds, runs, lines=lines)
             case RoutineCall():
                 return Step(statement.routine.name, kind, seconds, runs, 0, 0, 0, lines,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import threading
@@ -192,7 +193,8 @@ class _Balanced(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         named = dict(attrs)
-        self.wrong += [f"{k}={v}" for k, v in named.items() if k in ("src", "href")]
+        self.wrong += [f"{k}={v}" for k, v in named.items()
+                       if k in ("src", "href") and not v.startswith("#")]
         if tag in ("div", "table", "svg", "style", "code", "pre"):
             self.open.append(tag)
 
@@ -232,6 +234,35 @@ def test_long_functions_have_pages() -> None:
     names: dict[str, object] = {}
     exec(f"def long(x):\n{body}\n    return x", names)
     check_page(str(jit(names["long"]).report(X[:100])))
+
+
+def test_a_long_source_begins_with_its_slowest_lines(tmp_path: Path) -> None:
+    body = "\n".join(f"    x = x * 0.5 + {k}" for k in range(90))
+    (tmp_path / "ninety.py").write_text(f"def ninety(x):\n{body}\n    return x\n")
+    names = runpy.run_path(str(tmp_path / "ninety.py"))
+    text = str(jit(names["ninety"]).report(X[:100]))
+    check_page(text)
+    named = re.findall(r"href='#npc(\d+)'", text)
+    assert len(named) == 8 and all(f"<tr id=npc{line} " in text for line in named)
+
+
+def test_pages_say_why_python_runs_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("text")
+    line = with_file.__wrapped__.__code__.co_firstlineno + 3
+    text = str(with_file.report(X, str(path)))
+    [(row, why)] = re.findall(rf"(?s)<tr id=npc{line}(.*?)</tr><tr class=why>(.*?)</tr>", text)
+    assert "with open(path) as file:" in row and "Python, because of</span> io.open" in why
+    assert "can stand" in text
+
+
+def test_a_page_of_a_function_that_runs_in_python() -> None:
+    def refused(x):
+        return eval("x + 1")
+
+    text = str(jit(refused).report(X))
+    red = "<td class=n style='border-left-color:var(--c2)'>"
+    assert text.count(red) == 2 and "eval" in text
 
 
 def _pixels(path: Path) -> np.ndarray:
