@@ -26,6 +26,7 @@ from npcompile.ops.elementwise import (
     laid_out,
     lift,
     loops,
+    part,
     py_scalar,
     run,
     scalar_array,
@@ -140,6 +141,9 @@ _EXTREMA = loops("xx->x", "?" + NUMBERS)
 # of equal floats, which only signs of zeros tell apart, NumPy takes the second, but of float16 the
 # first
 _larger, _smaller = _first(lambda x, y: y < x), _first(_LESS)
+for _name, _ordered in (("maximum", maximum), ("minimum", minimum)):
+    part(f"{_name}.ordered", loops("xx->x", "fd"), f"npcompile.graph.primitive_meanings:{_name}",
+         _ordered, errors=SILENT, doc=f"The {_name} where a machine's loops have -0 < +0.")
 ufunc("maximum", _EXTREMA,
       by_kind(b=lambda x, y: x | y, iu=maximum, f=_larger,
               c=lambda x, y: where(cx.cnan(x) | cx.cless_equal(y, x), x, y)),

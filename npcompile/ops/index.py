@@ -40,7 +40,8 @@ npcompile.ops.closeness
   numpy: isclose allclose
 npcompile.ops.comparison less.outer less_equal.outer greater.outer greater_equal.outer
 npcompile.ops.comparison equal.outer not_equal.outer logical_and.outer logical_or.outer
-npcompile.ops.comparison logical_xor.outer maximum.outer minimum.outer fmax.outer fmin.outer
+npcompile.ops.comparison logical_xor.outer maximum.ordered minimum.ordered maximum.outer
+npcompile.ops.comparison minimum.outer fmax.outer fmin.outer
   numpy: less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor
   numpy: logical_not isnan isinf isfinite isposinf isneginf maximum minimum fmax fmin clip.loop
   numpy: nan_to_num

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from npcompile.backends.target import here
 from npcompile.core.config import Config
 from npcompile.core.errors import refuse
 from npcompile.core.paths import import_path
@@ -32,6 +33,11 @@ def ignores_errors(graph: Graph, config: Config | None) -> bool:
 def inlines(graph: Graph, config: Config | None) -> bool:
     """Whether the compiler of a device puts what is called in line."""
     return config is not None and config.capabilities.inlines
+
+
+def orders_zeros(graph: Graph, config: Config | None) -> bool:
+    """Whether results are those of a machine on which NumPy's loops have -0 < +0."""
+    return here().orders_zeros and (config is None or config.deterministic != "portable")
 
 
 def replaces_sizes(graph: Graph, config: Config | None) -> bool:
@@ -90,17 +96,17 @@ class Pass:
 
 
 PASSES = (
-    Pass("flags", "dead:keep_flags", (),
-         "later, what the user wrote can't be told from our own"),
+    Pass("flags", "dead:keep_flags", (), "later, what the user wrote can't be told from our own"),
     Pass("settle", "fp_barriers:settle", ("flags",),
          "later, nodes of both sorts might become one", ignores_errors),
     Pass("wrapping", "wrapping:drop_wrapping", ("settle",),
          "later, answers rest on the checks", has_checks),
     Pass("normalise", "normalise:normalise", ("wrapping",),
          "equal sizes make equal nodes one", replaces_sizes),
+    Pass("zeros", "zeros:order_zeros", ("normalise",), "programs compare shapes", orders_zeros),
     Pass("functions", "kernel_functions:name_functions", ("normalise",),
          "programs compare shapes", inlines),
-    Pass("decompose", "decompose:decompose", ("normalise",), "programs compare shapes"),
+    Pass("decompose", "decompose:decompose", ("normalise", "zeros"), "programs compare shapes"),
     Pass("halves", "halves:widen_halves", ("decompose",), "works on primitives", has_halves),
     Pass("complexes", "complexes:expand_complex", ("decompose",), "works on primitives",
          has_complex),
@@ -155,6 +161,5 @@ def run(graph: Graph, config: Config | None = None) -> Graph:
             graph = step.run(graph)
             assert graph.facts.mark() == known, f"{step.name} leaves facts that hold in one place"
     except Unhinted as unknown:
-        reason = f"a layout depends on {unknown}, which only the run can tell"
-        raise refuse("size", reason) from None
+        raise refuse("size", f"a layout depends on {unknown}, which only the run tells") from None
     return graph

@@ -107,6 +107,7 @@ class AArch64(Family):
     name = "aarch64"
     runs = True
     saturates = True
+    orders_zeros = True
     elf = 183
     relocations: Mapping[int, Relocation] = {
         257: Relocation("value", 8, absolute),

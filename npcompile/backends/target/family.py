@@ -36,8 +36,7 @@ class Target:
 
     @property
     def foresees(self) -> bool:
-        """Whether reading in order is as fast as memory without being asked ahead.  On Zen 4 what
-        is asked for a block ahead is rather in the way of the block's own."""
+        """Whether reading in order is as fast unasked; on Zen 4, asking ahead is in the way."""
         return self.cpu.startswith("znver")
 
 
@@ -100,6 +99,7 @@ class Family:
     runs = False  #: whether calls may be machine code
     proven = False  #: whether all tests have run on such a machine itself
     saturates = False  #: what instructions do, see :class:`Target`
+    orders_zeros = False  #: minimum and maximum are instructions, in which NaN wins and -0 < +0
     orders_quietly = True  #: comparisons of single numbers raise no flag for quiet NaN
     second_linker = False  #: whether LLVM's newer linker has to be used
     elf = 0  #: its number in object files

@@ -59,14 +59,8 @@ class Native(Executable):
         self.wiring = wiring
 
 
-def native(
-    traced: Outline,
-    program: Program,
-    config: Config,
-    wiring: Wiring,
-    leave: Leave,
-    watch: Stopwatch,
-) -> tuple[Native, Linked, FrameLayout]:
+def native(traced: Outline, program: Program, config: Config, wiring: Wiring, leave: Leave,
+           watch: Stopwatch) -> tuple[Native, Linked, FrameLayout]:
     """Compiles and links a program; also what another process needs to link it."""
     from npcompile.backends.cpu.llvm.frame import FrameLayout  # only who compiles needs them
     from npcompile.runtime.entry.entry_code import emit_entry
@@ -116,14 +110,8 @@ def _address(path: str, what: str) -> int:
     return found
 
 
-def link(
-    linked: Linked,
-    code: bytes,
-    config: Config,
-    wiring: Wiring,
-    rest: Callable[[], tuple[Program, FrameLayout]],
-    leave: Leave,
-) -> Native:
+def link(linked: Linked, code: bytes, config: Config, wiring: Wiring,
+         rest: Callable[[], tuple[Program, FrameLayout]], leave: Leave) -> Native:
     """Loads machine code and connects it with this process.
 
     ``rest`` gives the program and its frame; ``leave(executable, left, function, args)`` decides

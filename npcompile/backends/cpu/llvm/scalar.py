@@ -21,7 +21,7 @@ from npcompile.backends.cpu.llvm.text import (
     literal,
 )
 from npcompile.backends.cpu.loader.symbols import SUBPROGRAM
-from npcompile.backends.target import Target
+from npcompile.backends.target import Target, family
 from npcompile.core.paths import defer, import_path
 from npcompile.core.records import record
 from npcompile.graph.ir import Number, Subprogram, Table, integer
@@ -213,6 +213,8 @@ def _extreme(smallest: bool) -> Rule:
             if site.dtype.kind == "b":
                 return f.binary("and" if smallest else "or", a, b)
             return f.intrinsic(("s" if site.signed else "u") + ("min" if smallest else "max"), a, b)
+        if family(site.target.family).orders_zeros:
+            return f.intrinsic("minimum" if smallest else "maximum", a, b)
         if site.target.masks and intrinsics.fits(a):
             nan = literal(a.elem, float("nan"), a.lanes)
             extreme = intrinsics.extreme(f, smallest, a, b)
