@@ -216,7 +216,7 @@ def reshape(ctx: Context, a: Operand, /, shape: Operand, order: Operand = "C", *
     ref = as_array(ctx, a)
     if copy is not None:
         raise ctx.refuse("reshape", "copy=")
-    sizes, whole = _new_shape(ctx, ref, shape)
+    sizes, whole = new_shape(ctx, ref, shape)
     turned = _turned(ctx, ref, order, "reshape")
     if whole and len(sizes) == ref.ndim and all(map(ctx.facts.equal, sizes, ref.shape)):
         return view(ref, ref.shape, ref.strides)
@@ -236,7 +236,7 @@ def reshape_method(ctx: Context, a: ArrayRef, *shape: Operand, order: Operand = 
     return reshape(ctx, a, shape[0] if one else shape, order, copy=copy)
 
 
-def _new_shape(
+def new_shape(
     ctx: Context, ref: ArrayRef, shape: Operand
 ) -> tuple[tuple[Size, ...], bool]:
     """A shape argument, with -1 replaced, and whether there was none; refuses another number of

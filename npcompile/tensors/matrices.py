@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from npcompile.core.sizes import Size, product
 from npcompile.graph.types import c_strides
-from npcompile.ops.arguments import axes_in, axis_in, require, static, static_int, truth, view
+from npcompile.ops.arguments import axes_in, axis_in, contents, require, static, static_int, truth, view
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import shapes, tensor_memory
 from npcompile.tensors.elementwise import laid_out
 from npcompile.tensors.expressions import composition
 from npcompile.tensors.tensor_functions import named, result, tensor
+
+#: singular values this many times torch's tolerance tell the rank beyond doubt
+_DOUBT = 100
 
 # ------------------------------------------------------------------ products
 
@@ -536,6 +539,60 @@ def lu_factor_ex(ctx: Context, A: Operand, *, pivot: Operand = True,
                   result(ctx, none))
 
 
+@named("linalg.lu_solve", method=False)
+def lu_solve(ctx: Context, LU: Operand, pivots: Operand, B: Operand, *, left: Operand = True,
+             adjoint: Operand = False) -> Tensor:
+    """The solutions of systems by the triangles of their matrix."""
+    a, b, rows = _one(ctx, LU, "lu_solve"), tensor(ctx, B, "lu_solve"), tensor(
+        ctx, pivots, "lu_solve")
+    from_left, turned = truth(ctx, left, "lu_solve"), truth(ctx, adjoint, "lu_solve")
+    if a.dtype != b.dtype or b.ndim != 2 or rows.ndim != 1 or rows.dtype != np.int32:
+        raise ctx.refuse("lu_solve", "of unlike dtypes, or of batches")
+    if a.dtype.kind == "c" and not from_left:
+        raise ctx.refuse("lu_solve", "of complex numbers from the right: torch gives conjugates")
+    require(ctx, "==", a.shape[0], b.shape[0 if from_left else 1], "lu_solve: another shape")
+    require(ctx, "==", a.shape[0], rows.shape[0], "lu_solve: another number of pivots")
+    for n in b.shape:
+        require(ctx, "<", 0, n, "lu_solve for no columns")
+    exchanged = (a, run(ctx, "subtract", rows, np.int32(1)))
+    if from_left:
+        return _columns(ctx, run(ctx, "scipy.linalg:lu_solve", exchanged, b, 2 if turned else 0,
+                                 check_finite=False))
+    found = run(ctx, "scipy.linalg:lu_solve", exchanged, run(ctx, "transpose", b),
+                0 if turned else 1, check_finite=False)
+    return result(ctx, run(ctx, "transpose", found))
+
+
+@named("linalg.lstsq", method=False)
+def lstsq(ctx: Context, A: Operand, B: Operand, rcond: Operand = None, *,
+          driver: Operand = None) -> Operand:
+    """Least squares of systems whose rank is full beyond doubt."""
+    a, b = _matrix(ctx, A, "lstsq", False), tensor(ctx, B, "lstsq")
+    if (a.ndim, b.ndim) != (2, 2) or a.dtype != b.dtype or rcond is not None or driver is not None:
+        raise ctx.refuse("lstsq", "of unlike dtypes, of batches, or by another driver")
+    require(ctx, "==", a.shape[0], b.shape[0], "lstsq: another shape")
+    require(ctx, "<", 0, b.shape[1], "lstsq for no columns")
+    x, _, rank, sizes = run(ctx, "npcompile.linalg.general:least_squares", a, b, None)
+    sure = run(ctx, "multiply", run(ctx, "max", sizes), sizes.dtype.type(_DOUBT * _least(a, ctx)))
+    ctx.builder.check(contents(ctx, run(ctx, "less", sure, run(ctx, "min", sizes))),
+                      "lstsq: of a rank that is not full, or in doubt")
+    none = result(ctx, run(ctx, "empty", (0,), a.dtype))
+    ranked = result(ctx, run(ctx, "astype", rank, np.dtype(np.int64)))
+    again = result(ctx, run(ctx, "empty", (0,), a.dtype))
+    return _tuple("linalg_lstsq", _among_more(ctx, x, a.shape), none, ranked, again)
+
+
+def _among_more(ctx: Context, x: Operand, shape: Sequence[Size]) -> Tensor:
+    """Solutions as columns, where LAPACK leaves them: in the memory of longer right sides."""
+    assert isinstance(x, ArrayRef)
+    (m, n), (_, sides) = shape, x.shape
+    if ctx.facts.at_most(m, n):
+        return _columns(ctx, x)
+    rest = run(ctx, "zeros", (_number(ctx, m - n), _number(ctx, sides)), x.dtype)
+    held = _columns(ctx, run(ctx, "concatenate", [x, rest])).memory
+    return Tensor(view(held, (n, sides), held.strides))
+
+
 @named("linalg.solve_triangular", method=False)
 def solve_triangular(ctx: Context, A: Operand, B: Operand, *, upper: Operand,
                      left: Operand = True, unitriangular: Operand = False) -> Tensor:
@@ -557,12 +614,8 @@ def tensorinv(ctx: Context, A: Operand, ind: Operand = 2) -> Tensor:
     if not 0 < first < ref.ndim:
         raise ctx.refuse("tensorinv", "of other numbers of axes")
     flat = shapes.reshape(ctx, A, shapes.number_of(ctx, product(ref.shape[:first])), -1)
-    found = inv(ctx, flat).memory
-    if any(ctx.facts.equal(n, 1) for n in ref.shape):
-        raise ctx.refuse("tensorinv", "of axes of length 1, whose strides torch chooses")
-    columns = c_strides(ref.shape[:first])
-    strides = (*c_strides(ref.shape[first:]), *(step * found.strides[1] for step in columns))
-    return Tensor(view(found, (*ref.shape[first:], *ref.shape[:first]), strides))
+    turned = (*ref.shape[first:], *ref.shape[:first])
+    return shapes.reshape(ctx, inv(ctx, flat), *[shapes.number_of(ctx, n) for n in turned])
 
 
 @named("linalg.tensorsolve", method=False)

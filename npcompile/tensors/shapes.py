@@ -113,18 +113,71 @@ def permute(ctx: Context, input: Operand, *dims: Operand) -> Tensor:
 
 def _shaped(ctx: Context, input: Operand, shape: Operand, what: str, copies: bool) -> Tensor:
     ref = tensor(ctx, input, what)
-    if not views.is_contiguous(ctx, ref):
-        if not copies or ref.ndim > 1:
-            raise ctx.refuse(what, "of a tensor that is not contiguous")
-        ref = views.copied(ctx, ref)
-    made = views.reshape(ctx, ref, shape)
-    return Tensor(view(made, made.shape, made.strides))
+    if views.is_contiguous(ctx, ref):
+        made = views.reshape(ctx, ref, shape)
+        return Tensor(view(made, made.shape, made.strides))
+    sizes, _ = views.new_shape(ctx, ref, shape)
+    strides = _view_strides(ctx, ref, sizes)
+    if strides is not None:
+        return Tensor(view(ref, sizes, strides))
+    if not copies:
+        raise ctx.refuse(what, "of a tensor that is not contiguous: Python raises")
+    made = views.copied(ctx, ref)
+    return Tensor(view(made, sizes, c_strides(sizes)))
+
+
+def _view_strides(
+    ctx: Context, ref: ArrayRef, shape: tuple[Size, ...]
+) -> tuple[Size, ...] | None:
+    """Strides of a view of another shape, as torch chooses those of axes of length 1; None where
+    only a copy has it."""
+    equal = ctx.facts.equal
+    for n in ref.shape:
+        require(ctx, "<", 0, n, "reshape of no elements")
+    strides: list[Size] = []
+    left = list(shape)
+    for held, step in _runs(ctx, ref):
+        taken: Size = 1
+        while left and (not equal(taken, held) or equal(left[-1], 1)):
+            if not equal(taken, 1) and not ctx.facts.less(taken, held) and not equal(left[-1], 1):
+                return None
+            strides.append(taken * step)
+            taken = taken * left.pop()
+        if not equal(taken, held):
+            return None
+    return tuple(strides[::-1])
+
+
+def _runs(ctx: Context, ref: ArrayRef) -> list[tuple[Size, Size]]:
+    """The runs of axes that are one row of memory: their numbers of elements and steps, last
+    first."""
+    equal = ctx.facts.equal
+    held: Size = 1
+    step: Size = ref.strides[-1] if ref.ndim else 1
+    runs: list[tuple[Size, Size]] = []
+    for k in range(ref.ndim)[::-1]:
+        held = held * ref.shape[k]
+        before = k - 1
+        if before < 0 or not (
+            equal(ref.shape[before], 1) or equal(ref.strides[before], held * step)
+        ):
+            runs.append((held, step))
+            held, step = 1, ref.strides[before]
+    return runs
 
 
 @named("Tensor.reshape")
 def reshape(ctx: Context, input: Operand, *shape: Operand) -> Tensor:
     """Another shape."""
     return _shaped(ctx, input, _many(shape), "reshape", True)
+
+
+@named("reshape", method=False)
+def reshape_to(ctx: Context, input: Operand, shape: Operand) -> Tensor:
+    """Another shape, given as one."""
+    if not isinstance(shape, (tuple, list)):
+        raise ctx.refuse("reshape", "to what is no shape: Python raises")
+    return _shaped(ctx, input, shape, "reshape", True)
 
 
 @named("Tensor.view")
@@ -134,18 +187,25 @@ def view_as(ctx: Context, input: Operand, *shape: Operand) -> Tensor:
 
 
 @named("flatten")
-def flatten(ctx: Context, input: Operand) -> Tensor:
-    """One axis; the tensor itself, if it has one."""
+def flatten(ctx: Context, input: Operand, start_dim: Operand = 0, end_dim: Operand = -1) -> Tensor:
+    """One axis in the place of some; the tensor itself, if it is one already."""
     ref = tensor(ctx, input, "flatten")
-    if ref.ndim == 1:
+    if not ref.ndim:
+        return _shaped(ctx, input, (1,), "flatten", True)
+    first, last = (axis_in(ctx, k, ref.ndim, "flatten") for k in (start_dim, end_dim))
+    if first == last:
         return Tensor(ref)
-    return _shaped(ctx, input, (-1,), "flatten", True)
+    if first > last:
+        raise ctx.refuse("flatten", "of no axes: Python raises")
+    one = product(ref.shape[first:last + 1])
+    shape = (*ref.shape[:first], one, *ref.shape[last + 1:])
+    return _shaped(ctx, input, tuple([number_of(ctx, n) for n in shape]), "flatten", True)
 
 
 @named("ravel")
 def ravel(ctx: Context, input: Operand) -> Tensor:
-    """One axis."""
-    return _shaped(ctx, input, (-1,), "ravel", False)
+    """One axis, whose elements lie side by side."""
+    return _shaped(ctx, contiguous(ctx, input), (-1,), "ravel", False)
 
 
 @named("unsqueeze")

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from npcompile.graph.types import c_strides
-from npcompile.ops.arguments import dtype_of, signature
+from npcompile.ops.arguments import dtype_of, require, signature
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import tensor_memory
 from npcompile.tensors.elementwise import laid_out, point
@@ -73,3 +73,9 @@ def result(ctx: Context, found: Operand) -> Tensor:
     if isinstance(found, ArrayRef):
         return Tensor(laid_out(ctx, found, c_strides(found.shape)))
     return point(ctx, found)
+
+
+def require_elements(ctx: Context, ref: ArrayRef) -> None:
+    """Demands that a view has elements: an array without any has no strides that tell torch's."""
+    for n in ref.shape:
+        require(ctx, "<", 0, n, "a view of no elements, whose strides torch tells")

@@ -190,9 +190,6 @@ class TensorView:
         if tensor.is_complex() and array.dtype.kind == "f":
             tensor = sys.modules["torch"].view_as_real(tensor)
         unit, offset = array.itemsize, tensor.storage_offset()
-        if not array.size:  # NumPy has no strides then
-            strides = sys.modules["torch"].empty(array.shape).stride()
-            return tensor.as_strided(array.shape, strides, offset)
         strides = [step // unit for step in array.strides]
         start = array.__array_interface__["data"][0]
         return tensor.as_strided(array.shape, strides, offset + (start - tensor.data_ptr()) // unit)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from npcompile.python.polyfills import containers
     from npcompile.python.values import Object, Sequence, TaggedUnion, TensorValue
     from npcompile.runtime.unsafe import object_memory
-    from npcompile.tensors import tensor_memory
+    from npcompile.tensors import tensor_functions, tensor_memory
     from npcompile.tracing import (
         item_types,
         object_identity,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from npcompile.tracing.services import Tracer
 else:
     defer(globals(), "npcompile.core", "tuples")
-    defer(globals(), "npcompile.tensors", "tensor_memory")
+    defer(globals(), "npcompile.tensors", "tensor_functions", "tensor_memory")
     defer(globals(), "npcompile.python",
           "dictionary", "iterator_adapters", "iterators")
     defer(globals(), "npcompile.python.polyfills", "containers")
@@ -197,6 +197,7 @@ class Trees(Reader[Tree]):
             held = Items(tensor_memory.NewTensor, (base,), (), self._number(ref.storage))
         if base is tree:
             return held
+        tensor_functions.require_elements(self.t, ref)
         view = tensor_memory.TensorView
         return Items(view, (tree, held), (), self._number((ref, view)))
 

@@ -41,7 +41,7 @@ def _equal(have: Any, want: Any, where: str, loose: bool = False) -> None:
     elif isinstance(want, torch.Tensor):
         assert have.dtype == want.dtype, where
         assert have.shape == want.shape, where
-        assert have.stride() == want.stride() or not want.numel(), where
+        assert have.stride() == want.stride(), where
         assert have.storage_offset() == want.storage_offset(), where
         wide = {torch.float32: (2e-6, 1e-6), torch.float64: (1e-14, 1e-15)}
         if loose:
@@ -421,3 +421,72 @@ def test_pseudo_inverses_are_compiled(shape: tuple[int, ...], dtype: torch.dtype
     torch.testing.assert_close(found, exact.to(dtype))
     assert found.stride() == wanted.stride()
     assert ": torch." not in str(compiled.explain(a)).partition("valid while")[0]
+
+
+EMPTY = ["s.T", "s[:1]", "s[..., ::2]", "s[None]", "s.unsqueeze(-1)", "s.permute(1, 0)"]
+
+
+@pytest.mark.parametrize("text", EMPTY)
+def test_views_of_no_elements_have_torchs_strides(text: str) -> None:
+    space: dict[str, Any] = {}
+    exec(f"def f(s): return {text}", space)
+    for shape in [(0, 2), (2, 0), (0, 0)]:
+        check(space["f"], torch.empty(shape), captured=False)
+    check(space["f"], torch.rand(3, 4))
+
+
+SHAPES = [("(-1)", True), ("(4, 6)", True), ("(2, 1, 3, 4, 1)", True), ("(12, 2)", False),
+          ("(3, 8)", True)]
+
+
+@pytest.mark.parametrize("laid", ["x[:, :6]", "x.T[:6]", "x[:, ::2][:, :6]", "x[None, :, 1:7]"])
+@pytest.mark.parametrize("shape", [shape for shape, _ in SHAPES])
+def test_slices_are_reshaped_as_views_where_torch_does(laid: str, shape: str) -> None:
+    space: dict[str, Any] = {}
+    exec(f"def f(x): return {laid}.reshape{shape}\ndef g(x): return {laid}.view{shape}", space)
+    x = torch.arange(48.0).reshape(4, 12)
+    x = x if "T" not in laid else x[:, :12].contiguous()
+    check(space["f"], x)
+    try:
+        space["g"](x)
+    except RuntimeError:
+        with pytest.raises(RuntimeError, match="view size is not compatible"):
+            jit(space["g"])(x)
+    else:
+        check(space["g"], x)
+
+
+def test_ravel_copies_what_has_steps() -> None:
+    check(lambda x: x[::2].ravel() + 1, torch.arange(9.0))
+    check(lambda x: (torch.reshape(x, (2, -1)), torch.flatten(x, 1), x.flatten(0, 1)),
+          torch.rand(4, 3, 2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.complex64])
+def test_equations_by_factors(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    a = torch.rand(5, 5, dtype=dtype) + 2 * torch.eye(5, dtype=dtype)
+    factors, pivots = torch.linalg.lu_factor(a)
+    b = torch.rand(5, 3, dtype=dtype)
+    for adjoint in (False, True):
+        check(lambda lu, p, b: torch.linalg.lu_solve(lu, p, b, adjoint=adjoint),
+              factors, pivots, b, loose=True)
+        if not dtype.is_complex:
+            check(lambda lu, p, b: torch.linalg.lu_solve(lu, p, b, left=False, adjoint=adjoint),
+                  factors, pivots, b.T.contiguous(), loose=True)
+
+
+@pytest.mark.parametrize("shape", [(6, 3), (4, 4), (3, 6)])
+def test_least_squares(shape: tuple[int, int]) -> None:
+    torch.manual_seed(0)
+    a, b = torch.rand(shape), torch.rand(shape[0], 2)
+    check(lambda a, b: torch.linalg.lstsq(a, b), a, b, loose=True)
+    check(lambda a, b: torch.linalg.lstsq(a, b), torch.ones(shape), b, captured=False, loose=True)
+
+
+def test_inverses_of_tensors() -> None:
+    torch.manual_seed(0)
+    a = torch.rand(12, 12) + torch.eye(12)
+    for shape in [(3, 4, 6, 2), (3, 4, 1, 12), (12, 1, 2, 6), (1, 12, 12, 1)]:
+        check(lambda a: torch.linalg.tensorinv(a, 2), a.reshape(shape), loose=True,
+              captured=shape[0] > 1)
