@@ -9,7 +9,16 @@ import numpy as np
 
 from npcompile.core.sizes import Size, product
 from npcompile.graph.types import c_strides
-from npcompile.ops.arguments import axes_in, axis_in, contents, require, static, static_int, truth, view
+from npcompile.ops.arguments import (
+    axes_in,
+    axis_in,
+    contents,
+    require,
+    static,
+    static_int,
+    truth,
+    view,
+)
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import shapes, tensor_memory
