@@ -10,6 +10,7 @@ from typing import Any
 
 from npcompile.core.errors import Refusal, Refused
 from npcompile.core.lines import in_words
+from npcompile.core.size_words import size_words
 from npcompile.core.sizes import Size, Symbol, Unhinted, hint, symbols
 from npcompile.fft.plans import plan
 from npcompile.frontend.statements import statement_at
@@ -38,6 +39,7 @@ SHOWN = 4  # statements that are shown for a kernel, at most
 AUXILIARY = {  # kernels that no statement asks for
     "save": "copies rows that are overwritten before all of their neighbours are computed",
     "keep": "copies the last rows of a temporary for the next block",
+    "lanes": "takes several iterations of the loop at a time, as vectors",
 }
 
 
@@ -247,8 +249,16 @@ def _routine(call: RoutineCall, here: str) -> str:
         made = plan(points // 2 if half else points)
         return (f"{in_words(call.line, here)}: {call.routine.name} of {points:,} points along "
                 f"axis {what.axis} ({made})")
-    spec = f" {call.routine.spec}" if call.routine.spec else ""
-    return f"{in_words(call.line, here)}: {call.routine.name}{spec}"
+    return f"{in_words(call.line, here)}: {call.routine.name}{_operands(call.routine.spec)}"
+
+
+def _operands(spec: str) -> str:
+    """The operands of a product in words; options of other routines are left out."""
+    if "->" not in spec:
+        return ""
+    axes = [len(word) for word in spec.partition("->")[0].split(",")]
+    names = {1: "a vector", 2: "a matrix"}
+    return " of " + " and ".join(names.get(n, f"an array of {n} axes") for n in axes)
 
 
 def _memory(program: Program, most: int | None) -> str:
@@ -260,8 +270,8 @@ def _memory(program: Program, most: int | None) -> str:
     if not allocated:
         return "allocates no arrays"
     size = "" if most is None else f": {most:,} bytes at the peak for these arguments"
-    made = f"{_count(len(results), 'result')} and {_count(len(temps), 'temporary array')}"
-    return f"allocates {made}{size}"
+    counted = (len(results), "result"), (len(temps), "temporary array")
+    return f"allocates {' and '.join(_count(*each) for each in counted if each[0])}{size}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -299,5 +309,4 @@ class _Source:
     def _extent(self, extent: Size) -> str:
         if not self.parts.isdisjoint(symbols(extent)):
             return "rows of a block"
-        unknown = [s for s in symbols(extent) if s.hint is None]
-        return "a length that only the run can tell" if unknown else readable(repr(extent))
+        return readable(size_words(extent))

@@ -319,7 +319,7 @@ class Builder:
 
     def suppose(self, p: Predicate) -> None:
         """Leaves where an answer about sizes that only the run can tell does not hold."""
-        self.require(p, f"sizes are not as supposed: {p!r}")
+        self.require(p, "a length is another than expected")
 
     # -------------------------------------------------------------- trying
 

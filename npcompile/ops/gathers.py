@@ -205,15 +205,19 @@ def bincount(ctx: Context, x: Operand, /, weights: Operand = None,
         raise ctx.refuse("bincount", f"of {ref.ndim} axes or of {ref.dtype}")
     least = arguments.length(ctx, minlength, "bincount")
     b, index = ctx.builder, ctx.read(as_array(ctx, ref, INT))
+    smallest, largest = places.span(index)
     top = reduce_node(ctx, index, "max", (0,), False, INT, b.const(np.int64(-1)))
-    low = reduce_node(ctx, index, "min", (0,), False, INT, b.const(np.int64(0)))
-    b.check(b.map("le", (b.const(0), low), BOOL), "bincount of negative numbers")
+    if smallest < 0:
+        low = reduce_node(ctx, index, "min", (0,), False, INT, b.const(np.int64(0)))
+        b.check(b.map("le", (b.const(0), low), BOOL), "bincount of a negative number")
     if least == 0:
         # more than memory holds would be Python's to refuse
         b.check(b.map("lt", (top, b.const(2**40)), BOOL), "bincount of large numbers")
         count = b.size_of(b.map("add", (top, b.const(np.int64(1))), INT), 0)
     else:  # who gives a least length gives the length
-        b.check(b.map("lt", (top, b.size(least)), BOOL), "bincount of more than minlength=")
+        if not (isinstance(least, int) and largest < least):
+            why = "bincount of a number that is minlength= or more"
+            b.check(b.map("lt", (top, b.size(least)), BOOL), why)
         count = least
     weighed = weights is not None and ctx.facts.less(0, ref.shape[0])
     dtype = FLOAT if weighed else INT  # NumPy counts nothing as integers

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from npcompile.core.records import record
 from npcompile.core.sizes import Size, product
 from npcompile.graph import layout
@@ -150,14 +152,32 @@ def from_front(ctx: Context, index: Node, n: Size) -> Node:
     if index in b.below and ctx.facts.prove("<=", b.below[index], n):
         return index
     length, zero = b.size(n), b.const(0)
-    reach = b.map("bit_and", (
-        b.map("le", (b.size(-n), index), BOOL), b.map("lt", (index, length), BOOL)
-    ), BOOL)
-    axes = tuple(range(len(index.shape)))
-    holds = b.emit("reduce", (reach,), Reduction("all", axes, False, BOOL), Scalar(BOOL, "np"))
-    b.check(holds, "an index is out of range")
+    least, most = span(index)
+    narrow = most < _NARROW and ctx.facts.prove("<", most, n) and ctx.facts.prove("<=", -least, n)
+    if not narrow:
+        reach = b.map("lt", (index, length), BOOL)
+        if least < 0:
+            reach = b.map("bit_and", (b.map("le", (b.size(-n), index), BOOL), reach), BOOL)
+        axes = tuple(range(len(index.shape)))
+        holds = b.emit("reduce", (reach,), Reduction("all", axes, False, BOOL), Scalar(BOOL, "np"))
+        b.check(holds, "an index is out of range")
+    if least >= 0:
+        return index
     wrapped = b.map("add", (index, length), INT)
     return b.map("where", (b.map("lt", (index, zero), BOOL), wrapped, index), INT)
+
+
+_NARROW = 2**16  # numbers that may be indices of arrays whose length is known
+
+
+def span(index: Node) -> tuple[int, int]:
+    """The least and the largest number that int64 indices can be, by the dtype that they had."""
+    source = index.args[0].type if index.op == "cast" else index.type
+    dtype = source.dtype if isinstance(source, (Array, Scalar)) else INT
+    if dtype.kind == "b":
+        return 0, 1
+    info = np.iinfo(dtype if dtype.kind in "iu" and np.can_cast(dtype, INT) else INT)
+    return int(info.min), int(info.max)
 
 
 def offsets(ctx: Context, index: Node, stride: Size) -> Node:

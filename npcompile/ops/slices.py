@@ -176,16 +176,16 @@ def _checked(ctx: Context, first: Size, last: Size, n: Size) -> tuple[Size, Size
     round leaves, so that lengths stay simple; the end of a block is cut off."""
     require(ctx, "<=", 0, first, "a slice starts before the array")
     if isinstance(last - first, int) or ctx.facts.prove("<=", last, n):
-        require(ctx, "<=", last, n, "a slice ends behind the array")
+        require(ctx, "<=", last, n, "a slice ends after the array")
         if ctx.facts.prove("<=", first, last) is False:
             return first, first
     elif first == 0:
-        require(ctx, "<=", last, n, "a slice ends behind the array")
+        require(ctx, "<=", last, n, "a slice ends after the array")
     else:
         last = smallest(last, n)
     if isinstance(last - first, int):
         return first, first + largest(last - first, 0)
-    require(ctx, "<=", first, last, "a slice starts behind its end")
+    require(ctx, "<=", first, last, "a slice starts after its end")
     return first, last
 
 

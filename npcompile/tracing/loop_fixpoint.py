@@ -351,7 +351,7 @@ class LoopAttempt:
             return
         if obj.kind is list:
             self.t.requests.columns_of_both((obj, other or obj), (first, last))
-            raise self.t.refuse("loop", "changes the length of a list")
+            raise self.t.refuse("loop", "a list grows by other items than numbers of one kind")
         raise TypeMismatch("changes the keys of a dictionary or object")
 
     def match_contents(

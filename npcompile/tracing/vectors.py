@@ -100,6 +100,9 @@ def repeated(t: Tracer, items: tuple[Value, ...], times: Node, made: AsVector) -
     return Vector(t.builder.size(count), tuple(columns), made.item, made.grows)
 
 
+_FULL = "a list gets more items than there is room for"
+
+
 def room(item: Item) -> Size:
     """How many items a list has room for."""
     size: Size = 0
@@ -371,7 +374,7 @@ def _roomy_for(t: Tracer, obj: HeapObject, g: Vector, count: Size) -> None:
     if not g.grows:
         t.requests.columns(obj, AsVector(g.item, True))
         raise t.refuse("list", "grows, and was made for a fixed number of items")
-    arguments.require(t, "<=", count, room(g.item), "a list that is very long")
+    arguments.require(t, "<=", count, room(g.item), _FULL)
 
 
 def reverse_items(t: Tracer, obj: HeapObject, g: Vector) -> None:
@@ -593,7 +596,7 @@ def owned(t: Tracer, obj: HeapObject) -> HeapObject:
 def _roomy(t: Tracer, node: Node, item: Item) -> ArrayRef:
     """A column that holds an array, and has room behind it."""
     count = node.shape[0]
-    arguments.require(t, "<=", count, room(item), "a list that is very long")
+    arguments.require(t, "<=", count, room(item), _FULL)
     column = _column(t, contiguous(node.dtype, node.shape[1:]), room(item))
     t.write(_items(column, 0, count), node)
     return column
@@ -609,7 +612,7 @@ def move(t: Tracer, moves: list[tuple[Vector, Vector]], stays: Node | None) -> N
     counts = [_moving(t, held, stays) for _, held in moves]
     found = [part(t, held, 0, count) for (_, held), count in zip(moves, counts)]
     for (to, _), nodes, count in zip(moves, found, counts):
-        arguments.require(t, "<=", count, to.columns[0].shape[0], "a list that is very long")
+        arguments.require(t, "<=", count, to.columns[0].shape[0], _FULL)
         _put(t, to, 0, count, nodes)
 
 

@@ -229,6 +229,19 @@ def test_long_texts_are_compiled_for_few_times() -> None:
     assert compiled.cache_info().compiled <= 2
 
 
+def test_texts_that_never_end_are_compiled_for_more_and_more_rarely() -> None:
+    def words(text: str) -> Any:
+        counts: dict[str, int] = {}
+        for word in text.split():
+            counts[word] = counts.get(word, 0) + 1
+        return counts
+
+    compiled = jit(words)
+    for k in range(20_000):
+        compiled(f"some words of text number {k} and some more words after it")
+    assert compiled.cache_info().compiled <= 6  # 2, then after 2,048, 4,096, ... calls
+
+
 def test_options_are_compiled_for_each() -> None:
     compiled = jit(lambda x, mode: x * len(mode))
     for mode in ("a", "bb", "ccc", "dddd"):

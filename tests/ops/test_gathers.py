@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npcompile import jit
+from tests.support.oracle import check_calls
 from tests.tracing.test_run_time_sizes import as_python
 
 RNG = np.random.default_rng(7)
@@ -165,3 +166,41 @@ def test_packing(dtype: str) -> None:
             x, mask = (100 * rng.random(n)).astype(dtype), rng.random(n) < share
             for found, expected in zip(compiled(x, mask), chosen(x, mask), strict=True):
                 assert found.tobytes() == expected.tobytes()
+
+
+# ------------------------------------------------------------------ indices of narrow dtypes
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i8", "?"])
+@pytest.mark.parametrize("length", [2, 127, 128, 255, 256])
+def test_indices_whose_dtype_bounds_them(dtype: str, length: int) -> None:
+    """All numbers of a dtype, in an array whose length is known: as NumPy, errors included."""
+    def picked(index: Any) -> Any:
+        table = np.arange(length) * 0.5
+        return table[index.astype(np.int64) if index.dtype == bool else index]
+
+    def put(index: Any) -> Any:
+        table = np.zeros(length)
+        table[index.astype(np.int64) if index.dtype == bool else index] = 1.0
+        return table
+
+    least, most = (0, 1) if dtype == "?" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    ends: list[list[int]] = [[least], [most], [max(least, -length), min(most, length - 1)], []]
+    for function in (picked, put):
+        compiled = jit(function)
+        for values in ends:
+            check_calls(compiled, function, np.array(values, dtype))
+        assert compiled.cache_info().compiled
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i8"])
+@pytest.mark.parametrize("least", [0, 1, 128, 255, 256])
+def test_counts_of_narrow_numbers(dtype: str, least: int) -> None:
+    def counted(x: Any) -> Any:
+        return np.bincount(x, minlength=least)
+
+    compiled, most = jit(counted), np.iinfo(dtype).max
+    for values in ([0, 1, 1, 100], [min(most, 255)], [min(most, 256), 3], []):
+        check_calls(compiled, counted, np.array(values, dtype))
+    check_calls(compiled, counted, np.array([-1, 2]).astype(dtype))
+    assert compiled.cache_info().compiled

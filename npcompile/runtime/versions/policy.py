@@ -65,7 +65,7 @@ AT_ONCE, SHARE = 0.15, 0.03
 WORTH, MOST = 10.0, 3.0
 #: compiles for a kind whose versions have other bits than NumPy, and calls in Python for one more
 FEW, PATIENT = 8, 2048
-#: compiles for a kind whose versions are each for one text, of more characters than an option has
+#: compiles for a kind whose versions are each for one text that is longer than an option, at first
 TEXTS, OPTION = 2, 40
 #: versions that a call is matched with in Python, where more were compiled than are worth it
 TRIED = 4
@@ -75,7 +75,7 @@ IDLE_LIMIT = 2
 PAUSE, LOOKED = 50.0, 8.0
 
 #: why calls like these are left to Python
-LITTLE = Refusal("arguments", "they do less than the way into compiled code and out of it costs")
+LITTLE = Refusal("calls", "they take less time than the way into compiled code and out of it")
 
 
 def _is_long(guard: Any) -> bool:
@@ -183,7 +183,7 @@ class Policy:
             timely = self.bucket.level < AT_ONCE or not compiles.count
             few = compiles.count < FEW + left // PATIENT
             if compiles.texts:
-                timely = few = compiles.count < TEXTS + left // PATIENT
+                timely = few = compiles.count < TEXTS + (left // PATIENT).bit_length()
             if timely if compiles.exact else few:
                 self._crowded.discard(coarse)
             else:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from npcompile.core.facts import Facts
 from npcompile.core.lines import in_words
 from npcompile.core.records import replace
+from npcompile.core.size_words import rows_words
 from npcompile.core.sizes import Poly, Size, Symbol, floordiv, largest, smallest, symbols
 from npcompile.program.ir import (
     Alloc,
@@ -155,7 +156,7 @@ def _write(facts: Facts, loop: For, group: FusedRows, members: dict[Kernel, RowM
 
     body = [*map(Alloc, smaller.values()), *moved((loop,)), *map(Free, smaller.values())]
     where = f" in {in_words(loop.line)}" if loop.line else ""
-    out.notes.append(f"the loop{where} runs whole for each block of the {rows!r} rows")
+    out.notes.append(f"the loop{where} runs whole for each block of {rows_words(rows)}")
     return [*before, For(name, 0, rows, block, tuple(body), parallel=True)]
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from npcompile.core.facts import Facts
 from npcompile.core.paths import defer, import_path
 from npcompile.core.records import field, record, replace
+from npcompile.core.size_words import rows_words
 from npcompile.core.sizes import Poly, Size, Symbol, Unhinted, largest, product, smallest, symbols
 from npcompile.graph.types import INT
 from npcompile.program.ir import (
@@ -319,8 +320,8 @@ class _Fuser:
             blocks = For(row, start, stop, block, tuple(body))
             out += around.loop((*made, *around.cleared(), blocks, *freed))
         small = f"; temporaries that hold one block: {len(private)}" if private else ""
-        self.out.notes.append(f"{group.names} run together over blocks of the {group.rows!r} rows"
-                              f"{small}")
+        self.out.notes.append(f"{group.names} run together over blocks of "
+                              f"{rows_words(group.rows)}{small}")
         return out
 
     def _prepared(self, member: RowMember, out: list[Statement]) -> Buffer | None:

@@ -215,10 +215,16 @@ def _lines(lines: tuple[int, ...]) -> str:
 def _conflict(one: Access, other: Access) -> str:
     if one.form is None or other.form is None:
         unknown = other if other.form is None else one
-        return f"it is not known which elements of {one.buffer.name} they access" + _lines(
+        return f"it is not known which elements of {_name(one.buffer)} they access" + _lines(
             unknown.lines)
     lines = sorted({*one.lines, *other.lines})
-    return f"they may access the same elements of {one.buffer.name}{_lines(tuple(lines))}"
+    return f"they may access the same elements of {_name(one.buffer)}{_lines(tuple(lines))}"
+
+
+def _name(buffer: Buffer) -> str:
+    """An array as the user knows it."""
+    known = buffer.title or (buffer.kind == "param" and buffer.name)
+    return known or "an array that the function makes"
 
 
 def _overwritten(facts: Facts, body: Sequence[Statement], buffer: Buffer) -> bool:
