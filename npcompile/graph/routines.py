@@ -202,15 +202,19 @@ def _transform_rows(spec: str, a: Any, entry: Any) -> Any:
 
 def _of_scipy(name: str, core: str, doc: str, call: Callable[..., Any]) -> Routine:
     """``call`` takes the spec and the operands; results of two axes lie columns first."""
+    words, made = (part.split(",") for part in core.split("->"))
 
     def meaning(spec: str, *operands: Any) -> tuple[Any, ...]:
         from scipy import linalg
 
+        batch = operands[0].shape[: operands[0].ndim - len(words[0])]
+        flat = [a.reshape(-1, *a.shape[len(batch) :]) for a in operands]
         try:
-            found = call(linalg, spec, *operands)
+            found = [call(linalg, spec, *matrices) for matrices in zip(*flat)]
         except linalg.LinAlgError:
-            return (*[np.nan] * len(core.partition("->")[2].split(",")), False)
-        return (*(found if isinstance(found, tuple) else (found,)), True)
+            return (*[np.nan] * len(made), False)
+        several = [one if isinstance(one, tuple) else (one,) for one in found]
+        return (*[np.reshape(part, batch + part[0].shape) for part in zip(*several)], True)
 
     return Routine(name, meaning, doc, core=core)
 

@@ -13,7 +13,7 @@ from npcompile.graph import layout
 from npcompile.graph.ir import Extern, Node
 from npcompile.graph.layout import broadcast_shapes
 from npcompile.graph.routines import ROUTINES
-from npcompile.graph.types import BOOL, COMPLEX, FLOAT, Array, Scalar, Tuple
+from npcompile.graph.types import BOOL, COMPLEX, FLOAT, Array, Scalar, Tuple, contiguous
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, program, truth
 from npcompile.ops.contraction import batched
@@ -68,8 +68,8 @@ def call(ctx: Context, name: str, routine: str, operands: Sequence[ArrayRef], dt
     for returned, core in results:
         computed = _computed(dtype, returned)
         shaped = batched(ctx, computed, batch, core, operands)
-        if columns and len(core) == 2:
-            shaped = Array(computed, core, (1, core[0]))
+        if columns:
+            shaped = _in_columns(computed, batch, core)
         types.append(shaped if shaped.shape else Scalar(computed, "np"))
     types.append(Scalar(BOOL, "np"))
     nodes = [ctx.builder.cast(ctx.read(ref), PIVOTS if columns and ref.dtype == PIVOTS else dtype)
@@ -79,6 +79,14 @@ def call(ctx: Context, name: str, routine: str, operands: Sequence[ArrayRef], dt
     parts = [ctx.builder.get(node, k) for k in range(len(types))]
     ctx.builder.check(parts[-1], why)
     return [deliver(ctx, part, returned) for part, (returned, _) in zip(parts, results)]
+
+
+def _in_columns(dtype: DType, batch: tuple[Size, ...], core: tuple[Size, ...]) -> Array:
+    """The type of results in C order, but each matrix columns first."""
+    made = contiguous(dtype, (*batch, *core))
+    if len(core) < 2:
+        return made
+    return Array(dtype, made.shape, (*made.strides[:-2], 1, core[0]))
 
 
 def _computed(dtype: DType, returned: DType) -> DType:

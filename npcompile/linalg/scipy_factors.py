@@ -1,16 +1,19 @@
 """Functions of :mod:`scipy.linalg` that are one LAPACK routine: SciPy's own, with its bits.
 
-Batches are left to SciPy, which goes through them one by one.
+Of batches SciPy goes through the matrices one by one, and so does machine code; where there are
+several results, SciPy gives a list of them instead of a tuple.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy
 
 from npcompile.core.sizes import Size
+from npcompile.graph.layout import broadcast_shapes
 from npcompile.linalg.factorisations import PIVOTS, call
 from npcompile.linalg.norms import of
 from npcompile.ops import arguments, views
@@ -19,7 +22,10 @@ from npcompile.ops.operands import ArrayRef, Context, Operand
 
 #: SciPy calls LAPACK by its interface for one matrix; from 1.18 on it has code of its own, whose
 #: results have other bits and lie in memory in another order
-BY_LAPACK = tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 18)
+_VERSION = tuple(map(int, scipy.__version__.split(".")[:2]))
+BY_LAPACK = _VERSION < (1, 18)
+#: whether every function takes batches as this code does
+BATCHES = _VERSION == (1, 17)
 FACTORS = arguments.program_kind("factors of SciPy")
 DType = np.dtype[Any]
 #: dtypes whose numbers SciPy computes with in single precision
@@ -42,6 +48,8 @@ def _operand(ctx: Context, operand: Operand, what: str, check_finite: Operand = 
         raise ctx.refuse(what, f"of {ref.dtype}")
     if not all(ctx.facts.less(0, size) for size in ref.shape):
         raise ctx.refuse(what, "of an empty array")
+    if ref.ndim > 2 and not BATCHES:
+        raise ctx.refuse(what, "of a batch, as this version of SciPy computes it")
     if truth(ctx, check_finite, what):
         finite = of(ctx, "all", of(ctx, "isfinite", ref))
         ctx.builder.check(arguments.contents(ctx, finite), "a number that is not finite")
@@ -51,7 +59,7 @@ def _operand(ctx: Context, operand: Operand, what: str, check_finite: Operand = 
 def _matrix(ctx: Context, operand: Operand, what: str, check_finite: Operand = True,
             square: bool = True) -> ArrayRef:
     ref = _operand(ctx, operand, what, check_finite)
-    if ref.ndim != 2 or (square and not ctx.facts.equal(*ref.shape)):
+    if ref.ndim < 2 or (square and not ctx.facts.equal(*ref.shape[-2:])):
         raise ctx.refuse(what, "of what is no matrix, or not a square one")
     return ref
 
@@ -62,17 +70,24 @@ def _kept(ctx: Context, what: str, *overwrites: Operand) -> None:
         raise ctx.refuse(what, "overwriting an operand")
 
 
-def _sides(ctx: Context, a: ArrayRef, b: Operand, what: str, check_finite: Operand
-           ) -> tuple[ArrayRef, bool]:
-    """Right sides of equations as columns, and whether there was a vector."""
+def _sides(ctx: Context, b: Operand, what: str, check_finite: Operand, a: ArrayRef,
+           *pivots: ArrayRef) -> tuple[list[ArrayRef], bool]:
+    """All operands of equations, the right sides last and as columns, with the axes of batches that
+    they have in common; and whether there was a vector."""
     ref = _operand(ctx, b, what, check_finite)
-    if ref.dtype != a.dtype or ref.ndim not in (1, 2):
-        raise ctx.refuse(what, "of unlike dtypes, or a batch")
-    if not ctx.facts.equal(ref.shape[0], a.shape[0]):
+    if ref.dtype != a.dtype or ref.ndim == 0:
+        raise ctx.refuse(what, "of unlike dtypes, or a number")
+    vector = ref.ndim == 1
+    if vector:
+        ref = arguments.view(ref, (*ref.shape, 1), (*ref.strides, 1))
+    if not ctx.facts.equal(ref.shape[-2], a.shape[-2]):
         raise ctx.refuse(what, "lengths differ: Python raises")
-    if ref.ndim == 2:
-        return ref, False
-    return arguments.view(ref, (*ref.shape, 1), (*ref.strides, 1)), True
+    operands = [(a, 2), *[(one, 1) for one in pivots], (ref, 2)]
+    batch: tuple[Size, ...] = ()
+    for one, axes in operands:
+        batch = broadcast_shapes(ctx.facts, batch, one.shape[: one.ndim - axes])
+    return [views.broadcast(ctx, one, (*batch, *one.shape[one.ndim - axes :]))
+            for one, axes in operands], vector
 
 
 def _is_pair(operand: Operand) -> bool:
@@ -90,8 +105,13 @@ def _solved(ctx: Context, name: str, routine: str, operands: list[ArrayRef], vec
             spec: str) -> Operand:
     """Results of equations, whose right sides are the last operand."""
     right = operands[-1]
-    (x,) = _call(ctx, name, routine, operands, [(right.dtype, right.shape)], spec)
-    return arguments.view(x, x.shape[:1], x.strides[:1]) if vector else x
+    (x,) = _call(ctx, name, routine, operands, [(right.dtype, right.shape[-2:])], spec)
+    return arguments.view(x, x.shape[:-1], x.strides[:-1]) if vector else x
+
+
+def _several(operand: ArrayRef, results: Sequence[Operand]) -> Operand:
+    """Results for a matrix, or for a batch of them."""
+    return tuple(results) if operand.ndim == 2 else list(results)
 
 
 # ------------------------------------------------------------------ factors
@@ -103,10 +123,10 @@ def lu_factor(ctx: Context, a: Operand, overwrite_a: Operand = False, check_fini
     """Both factors of Gauss in one matrix, and the rows that were exchanged."""
     _kept(ctx, "lu_factor", overwrite_a)
     ref = _matrix(ctx, a, "lu_factor", check_finite, square=False)
-    m, n = ref.shape
+    m, n = ref.shape[-2:]
     least = m if ctx.facts.at_most(m, n) else n
-    return tuple(_call(ctx, "lu_factor", "getrf", [ref],
-                       [(ref.dtype, ref.shape), (PIVOTS, (least,))]))
+    return _several(ref, _call(ctx, "lu_factor", "getrf", [ref],
+                               [(ref.dtype, (m, n)), (PIVOTS, (least,))]))
 
 
 @program(FACTORS, "scipy.linalg:lu_solve", guarantee="none")
@@ -118,18 +138,18 @@ def lu_solve(ctx: Context, lu_and_piv: Operand, b: Operand, trans: Operand = 0,
         raise ctx.refuse("lu_solve", "of what lu_factor doesn't give")
     factors = _matrix(ctx, lu_and_piv[0], "lu_solve", False)
     pivots = as_array(ctx, lu_and_piv[1])
-    if pivots.dtype != PIVOTS or not ctx.facts.equal(pivots.shape[0], factors.shape[0]):
+    if (pivots.dtype != PIVOTS or pivots.ndim == 0
+            or not ctx.facts.equal(pivots.shape[-1], factors.shape[-1])):
         raise ctx.refuse("lu_solve", "of other pivots")
-    right, vector = _sides(ctx, factors, b, "lu_solve", check_finite)
-    return _solved(ctx, "lu_solve", "getrs", [factors, pivots, right], vector,
-                   "NTC"[static(trans)])
+    operands, vector = _sides(ctx, b, "lu_solve", check_finite, factors, pivots)
+    return _solved(ctx, "lu_solve", "getrs", operands, vector, "NTC"[static(trans)])
 
 
 def _cholesky(ctx: Context, name: str, a: Operand, lower: Operand, overwrite_a: Operand,
-              check_finite: Operand, clean: str) -> tuple[ArrayRef, bool]:
+              check_finite: Operand, clean: str) -> tuple[Any, bool]:
     _kept(ctx, name, overwrite_a)
     ref, low = _matrix(ctx, a, name, check_finite), truth(ctx, lower, name)
-    (c,) = _call(ctx, name, "potrf", [ref], [(ref.dtype, ref.shape)], "UL"[low] + clean,
+    (c,) = _call(ctx, name, "potrf", [ref], [(ref.dtype, ref.shape[-2:])], "UL"[low] + clean,
                  "a matrix that is not positive definite: Python raises")
     return c, low
 
@@ -147,7 +167,11 @@ def cho_factor(ctx: Context, a: Operand, lower: Operand = False, overwrite_a: Op
     """The same over the other half of the matrix, and which half it is."""
     if not isinstance(static(lower), bool):
         raise ctx.refuse("cho_factor", "lower= that is no bool")
-    return _cholesky(ctx, "cho_factor", a, lower, overwrite_a, check_finite, "k")
+    c, low = _cholesky(ctx, "cho_factor", a, lower, overwrite_a, check_finite, "k")
+    if c.ndim == 2:
+        return c, low
+    batch = arguments.view(c, c.shape[:-2], c.strides[:-2])
+    return [c, of(ctx, "full_like", batch, low, dtype=np.bool_)]
 
 
 @program(FACTORS, "scipy.linalg:cho_solve", guarantee="none")
@@ -158,9 +182,9 @@ def cho_solve(ctx: Context, c_and_lower: Operand, b: Operand, overwrite_b: Opera
     if not _is_pair(c_and_lower):
         raise ctx.refuse("cho_solve", "of what cho_factor doesn't give")
     factor = _matrix(ctx, c_and_lower[0], "cho_solve", check_finite)
-    right, vector = _sides(ctx, factor, b, "cho_solve", check_finite)
+    operands, vector = _sides(ctx, b, "cho_solve", check_finite, factor)
     half = "UL"[truth(ctx, c_and_lower[1], "cho_solve")]
-    return _solved(ctx, "cho_solve", "potrs", [factor, right], vector, half)
+    return _solved(ctx, "cho_solve", "potrs", operands, vector, half)
 
 
 @program(FACTORS, "scipy.linalg:solve_triangular", guarantee="none")
@@ -170,13 +194,14 @@ def solve_triangular(ctx: Context, a: Operand, b: Operand, trans: Operand = 0,
     """Results of triangular equations."""
     _kept(ctx, "solve_triangular", overwrite_b)
     ref = _matrix(ctx, a, "solve_triangular", check_finite)
-    right, vector = _sides(ctx, ref, b, "solve_triangular", check_finite)
+    (ref, right), vector = _sides(ctx, b, "solve_triangular", check_finite, ref)
     how = {"N": 0, "T": 1, "C": 2}.get(static(trans), static(trans))
     if how not in (0, 1, 2):
         raise ctx.refuse("solve_triangular", f"trans={how!r}")
     low, unit = (truth(ctx, x, "solve_triangular") for x in (lower, unit_diagonal))
-    if how != 2 and not views.is_fortran(ctx, ref):  # as SciPy gives it to LAPACK
-        ref, low, how = views.permuted(ref, (1, 0)), not low, 1 - how
+    one = arguments.view(ref, ref.shape[-2:], ref.strides[-2:])
+    if how != 2 and not views.is_fortran(ctx, one):  # as SciPy gives it to LAPACK
+        ref, low, how = views.swapaxes(ctx, ref, -1, -2), not low, 1 - how
     spec = "UL"[low] + "NTC"[how] + "NU"[unit]
     return _solved(ctx, "solve_triangular", "trtrs", [ref, right], vector, spec)
 
@@ -189,7 +214,7 @@ def qr(ctx: Context, a: Operand, overwrite_a: Operand = False, lwork: Operand = 
     if lwork is not None or mode not in ("full", "qr", "r", "economic"):
         raise ctx.refuse("qr", f"mode={mode!r}, or lwork=")
     ref = _matrix(ctx, a, "qr", check_finite, square=False)
-    (m, n), dtype = ref.shape, ref.dtype
+    (m, n), dtype = ref.shape[-2:], ref.dtype
     wide = ctx.facts.less(m, n)
     results: list[tuple[DType, tuple[Size, ...]]] = [(dtype, (m, n))]
     if mode == "r":
@@ -202,8 +227,9 @@ def qr(ctx: Context, a: Operand, overwrite_a: Operand = False, lwork: Operand = 
         results.append((dtype, (m, m)))
     made, *q = _call(ctx, "qr", routine, [ref], results)
     if mode == "economic" and not wide:
-        made = arguments.view(made, (n, n), made.strides)
-    return (*q, of(ctx, "triu", made))
+        made = arguments.view(made, (*made.shape[:-2], n, n), made.strides)
+    return _several(ref, [*q, of(ctx, "triu", made)]) if q or ref.ndim == 2 else of(
+        ctx, "triu", made)
 
 
 # ------------------------------------------------------------------ values and vectors
@@ -218,15 +244,15 @@ def svd(ctx: Context, a: Operand, full_matrices: Operand = True, compute_uv: Ope
     if lapack_driver != "gesdd":
         raise ctx.refuse("svd", f"lapack_driver={lapack_driver!r}")
     ref = _matrix(ctx, a, "svd", check_finite, square=False)
-    (m, n), dtype = ref.shape, ref.dtype
+    (m, n), dtype = ref.shape[-2:], ref.dtype
     k, reals = m if ctx.facts.at_most(m, n) else n, np.dtype(dtype.char.lower())
     why = "singular values that did not converge: Python raises"
     if not truth(ctx, compute_uv, "svd"):
         return _call(ctx, "svdvals", "gesdd_values", [ref], [(reals, (k,))], why=why)[0]
     full = truth(ctx, full_matrices, "svd")
     left, right = (m, n) if full else (k, k)
-    return tuple(_call(ctx, "svd", "gesdd_full" if full else "gesdd_thin", [ref],
-                       [(dtype, (m, left)), (reals, (k,)), (dtype, (right, n))], why=why))
+    return _several(ref, _call(ctx, "svd", "gesdd_full" if full else "gesdd_thin", [ref],
+                               [(dtype, (m, left)), (reals, (k,)), (dtype, (right, n))], why=why))
 
 
 @program(FACTORS, "scipy.linalg:svdvals", guarantee="none")
@@ -247,12 +273,12 @@ def eigh(ctx: Context, a: Operand, b: Operand = None, *, lower: Operand = True,
             and driver in (None, "evr")):
         raise ctx.refuse("eigh", "of two matrices, of some values, or by another driver")
     ref = _matrix(ctx, a, "eigh", check_finite)
-    half, n = "UL"[truth(ctx, lower, "eigh")], ref.shape[0]
+    half, n = "UL"[truth(ctx, lower, "eigh")], ref.shape[-1]
     reals, why = np.dtype(ref.dtype.char.lower()), "values that did not converge: Python raises"
     if truth(ctx, eigvals_only, "eigh"):
         return _call(ctx, "eigvalsh", "syevr_values", [ref], [(reals, (n,))], half, why)[0]
-    return tuple(_call(ctx, "eigh", "syevr", [ref], [(reals, (n,)), (ref.dtype, (n, n))], half,
-                       why))
+    return _several(ref, _call(ctx, "eigh", "syevr", [ref],
+                               [(reals, (n,)), (ref.dtype, (n, n))], half, why))
 
 
 @program(FACTORS, "scipy.linalg:eigvalsh", guarantee="none")

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import linalg
 
-from npcompile.linalg.scipy_factors import BY_LAPACK
-from npcompile.ops.arguments import FOLLOWED, program
+from npcompile.linalg.scipy_factors import BATCHES, BY_LAPACK
+from npcompile.linalg.small.table import LONGEST
+from npcompile.ops.arguments import FOLLOWED, followed, program
 
 # Batches, warnings and errors are SciPy's: `raise` leaves a call to it.
 
@@ -138,8 +139,10 @@ def lu(a: Any, permute_l: Any = False, overwrite_a: Any = False, check_finite: A
        p_indices: Any = False) -> Any:
     """The factors of Gauss, apart."""
     a = np.asarray(a)
-    if a.ndim != 2 or a.size <= 1 or permute_l or overwrite_a:
+    if a.ndim < 2 or a.size <= 1 or permute_l or overwrite_a:
         raise NotImplementedError
+    if a.ndim > 2:  # which `lu_factor` refuses where SciPy's has no batches
+        return _lu_of_batch(a, check_finite, p_indices)
     m, n = a.shape
     k = min(m, n)
     both, pivots = linalg.lu_factor(a, check_finite=check_finite)
@@ -159,6 +162,87 @@ def lu(a: Any, permute_l: Any = False, overwrite_a: Any = False, check_finite: A
     for i in range(m):
         p[i, places[i]] = 1
     return p, lower, upper
+
+
+@followed
+def _lu_of_batch(a: Any, check_finite: Any, p_indices: Any) -> Any:
+    """The factors of Gauss of several matrices, apart."""
+    m, n = a.shape[-2:]
+    k = min(m, n)
+    both, pivots = linalg.lu_factor(a, check_finite=check_finite)
+    lower = np.tril(np.ascontiguousarray(both[..., :k]), -1)
+    lower.reshape(-1, m * k)[:, :: k + 1][:, :k] = 1
+    upper = np.triu(np.ascontiguousarray(both[..., :k, :]))
+    exchanges = pivots.reshape(-1, k)
+    order, places = np.empty(m, dtype=np.int32), np.empty((len(exchanges), m), dtype=np.int32)
+    p = np.zeros((len(exchanges), m, m), dtype=both.real.dtype)
+    for one in range(len(exchanges)):
+        order[:] = np.arange(m)
+        for i in range(k):
+            j = exchanges[one, i]
+            order[i], order[j] = order[j], order[i]
+        for i in range(m):
+            places[one, order[i]] = i
+            p[one, order[i], i] = 1
+    if p_indices:
+        return places.reshape(a.shape[:-1]), lower, upper
+    return p.reshape((*a.shape[:-1], m)), lower, upper
+
+
+@followed
+def _sound(a: Any, inverse: Any) -> Any:
+    """Whether SciPy, which estimates condition numbers of matrices and gives warnings of large
+    ones, has nothing to say of these.  No estimate is larger than the number itself."""
+    limit = 1e-3 / np.finfo(a.dtype).eps
+    with np.errstate(all="ignore"):
+        largest = np.abs(a).sum(axis=-2).max(axis=-1) * np.abs(inverse).sum(axis=-2).max(axis=-1)
+        return np.all(largest < limit)
+
+
+@program(FOLLOWED, "scipy.linalg:inv", guarantee="none")
+def inv(a: Any, overwrite_a: Any = False, check_finite: Any = True, *, assume_a: Any = None,
+        lower: Any = False) -> Any:
+    """The inverses of a batch of matrices, as NumPy's are computed."""
+    a = np.asarray(a)
+    if a.ndim < 3 or a.size <= 1 or a.dtype.char not in "dD" or not BATCHES:
+        raise NotImplementedError
+    if overwrite_a or assume_a is not None:
+        raise NotImplementedError
+    found = np.linalg.inv(a)
+    if not _sound(a, found):
+        raise NotImplementedError
+    return np.ascontiguousarray(found)
+
+
+@program(FOLLOWED, "scipy.linalg:solve", guarantee="none")
+def solve(a: Any, b: Any, lower: Any = False, overwrite_a: Any = False, overwrite_b: Any = False,
+          check_finite: Any = True, assume_a: Any = None, transposed: Any = False) -> Any:
+    """The results of a batch of small equations, as NumPy's are computed."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.ndim < 3 or a.size <= 1 or b.size == 0 or a.shape[-1] > LONGEST or b.dtype != a.dtype:
+        raise NotImplementedError
+    if overwrite_a or overwrite_b or assume_a is not None or transposed:
+        raise NotImplementedError
+    if a.dtype.char not in "dD" or not BATCHES:
+        raise NotImplementedError
+    if check_finite and not np.isfinite(b).all():
+        raise ValueError
+    if not _sound(a, np.linalg.inv(a)):
+        raise NotImplementedError
+    return np.ascontiguousarray(np.linalg.solve(a, b))
+
+
+@program(FOLLOWED, "scipy.linalg:det", guarantee="none")
+def det(a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
+    """The product of the pivots of Gauss's elimination."""
+    a = np.asarray(a)
+    if a.ndim < 2 or a.size == 0 or a.shape[-1] < 2 or overwrite_a or a.dtype.char not in "dl":
+        raise NotImplementedError
+    both, pivots = linalg.lu_factor(a.swapaxes(-1, -2), check_finite=check_finite)
+    exchanged = np.sum(pivots != np.arange(a.shape[-1]), axis=-1)
+    with np.errstate(all="ignore"):
+        found = np.prod(np.diagonal(both, axis1=-2, axis2=-1), axis=-1)
+    return np.where(exchanged % 2 == 1, -found, found)[()]
 
 
 @program(FOLLOWED, "scipy.linalg:pinv", guarantee="none")

@@ -279,8 +279,9 @@ npcompile.linalg.scipy_matrices
   - scipy.linalg:hilbert scipy.linalg:hilbert, scipy.linalg:fiedler scipy.linalg:fiedler
   - scipy.linalg:block_diag scipy.linalg:block_diag
   - scipy.linalg:convolution_matrix scipy.linalg:convolution_matrix
-  - scipy.linalg:lu scipy.linalg:lu, scipy.linalg:pinv scipy.linalg:pinv
-  - scipy.linalg:norm scipy.linalg:norm
+  - scipy.linalg:lu scipy.linalg:lu, scipy.linalg:inv scipy.linalg:inv
+  - scipy.linalg:solve scipy.linalg:solve, scipy.linalg:det scipy.linalg:det
+  - scipy.linalg:pinv scipy.linalg:pinv, scipy.linalg:norm scipy.linalg:norm
   - scipy.linalg:orthogonal_procrustes scipy.linalg:orthogonal_procrustes
 npcompile.linalg.sums
   numpy: einsum matvec vecmat

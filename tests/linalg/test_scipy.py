@@ -17,6 +17,9 @@ from tests.support.oracle import difference, observe
 needs_lapack = pytest.mark.skipif(
     blas.scipys() is None or tuple(map(int, scipy.__version__.split(".")[:2])) >= (1, 18),
     reason="no LAPACK to be found, or a SciPy with code of its own in its place")
+needs_batches = pytest.mark.skipif(
+    blas.scipys() is None or tuple(map(int, scipy.__version__.split(".")[:2])) != (1, 17),
+    reason="no LAPACK to be found, or a SciPy that has batches in another way")
 Function = Callable[..., Any]
 
 
@@ -108,6 +111,114 @@ def test_matrices(name: str, dtype: str) -> None:
             matches(ANY[name], each, whole=False)
     compiled = jit(lambda a: ANY[name](a), fullgraph=True)
     compiled(numbers(dtype, 4, 3))
+
+
+def calls_no_library(compiled: Any, *args: Any) -> bool:
+    return "library functions" not in str(compiled.explain(*args))
+
+
+def all_match(function: Function, *calls: tuple[Any, ...]) -> None:
+    """Of one compiled function, which calls none of SciPy's."""
+    def program(*args: Any) -> Any:
+        return function(*args)
+
+    compiled = jit(program, fullgraph=True)
+    for args in calls:
+        got, want = observe(compiled, *args), observe(program, *args)
+        assert not difference(got, want, bases=False, flags=False, lines=False)
+    assert calls_no_library(compiled, *calls[0])
+
+
+def laid_out(a: Any) -> list[Any]:
+    return [a, np.asfortranarray(a), a[..., ::-1, ::-1], a.swapaxes(-1, -2)]
+
+
+@needs_batches
+@pytest.mark.parametrize("name", ["lu_factor", "cholesky lower", "cho_factor", "eigh upper",
+                                  "eigvalsh"])
+def test_batches_of_square_matrices(name: str) -> None:
+    for dtype, batch, n in (("d", (2, 3), 5), ("F", (4,), 3)):
+        scale = np.arange(1, 1 + int(np.prod(batch))).reshape(*batch, 1, 1)
+        a = positive(dtype, n) * scale.astype(dtype)
+        all_match(SQUARE[name], *[(each,) for each in laid_out(a)])
+
+
+@needs_batches
+@pytest.mark.parametrize("name", ["lu_solve C", "solve_triangular", "solve_triangular T"])
+def test_batches_of_equations(name: str) -> None:
+    """With right sides that all matrices have, or each its own, and one matrix with several."""
+    a, b = positive("d", 4) + np.arange(3.0).reshape(3, 1, 1), numbers("d", 3, 4, 2)
+    for right in (b, b[0, :, 0]):
+        all_match(SQUARE[name], *[(each, right) for each in laid_out(a)])
+    all_match(SQUARE[name], (a[0], b))
+
+
+@needs_batches
+def test_batches_of_factors() -> None:
+    c = linalg.cholesky(positive("D", 4))
+    all_match(lambda c, b: linalg.cho_solve((c, False), b),
+              (np.stack([c, 2 * c]), numbers("D", 4)))
+
+
+@needs_batches
+@pytest.mark.parametrize("name", ["qr", "qr r", "qr economic", "svd", "svd thin", "svdvals"])
+def test_batches_of_matrices(name: str) -> None:
+    for shape in ((3, 4, 4), (3, 5, 2), (4, 2, 5), (2, 1, 1)):
+        a = numbers("d", *shape)
+        all_match(ANY[name], (a,), (np.asfortranarray(a),))
+    all_match(ANY[name], (numbers("F", 2, 3, 5, 2),))
+
+
+@needs_batches
+@pytest.mark.parametrize("name", ["lu", "lu indices", "det"])
+def test_batches_of_pivots(name: str) -> None:
+    function = ANY.get(name, linalg.det)
+    for shape in ((3, 4, 4), (2, 2, 3, 3), (5, 5)):
+        all_match(function, *[(a,) for a in laid_out(numbers("d", *shape))])
+    for shape in ((3, 5, 2), (3, 2, 5)) if name != "det" else ((2, 1, 1), (1, 1), (2, 0, 0)):
+        matches(function, numbers("d", *shape), whole=False)
+
+
+@needs_batches
+@pytest.mark.parametrize("dtype", "dD")
+def test_batches_of_inverses_are_near_those_of_scipy(dtype: str) -> None:
+    def inverses(a: Any) -> Any:
+        return linalg.inv(a)
+
+    def solved(a: Any, b: Any) -> Any:
+        return linalg.solve(a, b)
+
+    a = numbers(dtype, 3, 4, 4)
+    for function, rest in ((inverses, ()), (solved, (numbers(dtype, 3, 4, 2),)),
+                           (solved, (numbers(dtype, 4),))):
+        compiled = jit(function, fullgraph=True)
+        for each in (a, np.asfortranarray(a), a[:, ::-1]):
+            got, want = compiled(each, *rest), function(each, *rest)
+            assert got.strides == want.strides and got.dtype == want.dtype
+            np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-13)
+        assert calls_no_library(compiled, a, *rest)
+
+
+def test_scipy_decides_about_inverses() -> None:
+    """Raises for what is singular or not finite, and warns of condition numbers."""
+    a, near = numbers("d", 3, 4, 4), np.stack([np.eye(2), [[1, 1], [1, 1 + 1e-15]]])
+    for each in (near, a * np.nan, a * 0, a[0], a[:0], a.astype("f"), a.astype(int), a[:, :3],
+                 np.stack([np.eye(3), np.diag([1e200, 1, 1e-200])])):
+        matches(linalg.inv, each, whole=False)
+        matches(linalg.solve, each, each[..., 0, :], whole=False)
+    matches(lambda a: linalg.inv(a, assume_a="sym"), a, whole=False)
+    matches(lambda a: linalg.solve(a, a, transposed=True), a, whole=False)
+    matches(lambda a: linalg.solve(a, a * np.inf), a, whole=False)
+
+
+@needs_lapack
+def test_scipy_decides_about_batches() -> None:
+    """Raises for one matrix of several, where there is none, and says which is singular."""
+    one = np.stack([np.eye(3), np.zeros((3, 3)), -np.eye(3)])
+    for function in (linalg.lu_factor, linalg.cholesky, linalg.cho_factor, linalg.solve_triangular):
+        for a in (one, np.full((2, 3, 3), np.nan), np.zeros((0, 3, 3)), np.zeros((2, 0, 0)),
+                  np.zeros((2, 3, 4))):
+            matches(function, a, *[np.ones(3)] * (function is linalg.solve_triangular), whole=False)
 
 
 @needs_lapack
