@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -21,8 +22,10 @@ from npcompile.core.locks import lock
 from npcompile.core.sections import inside, section
 from npcompile.core.unseen import unseen
 from npcompile.runtime.unsafe import raw_memory, ufunc_objects
+from npcompile.runtime.unsafe.native_callables import CallableBase
 
 if TYPE_CHECKING:
+    from npcompile.runtime.ufuncs.call_code import DirectCall
     from npcompile.runtime.ufuncs.core_layouts import CoreLayout, LoopKind
     from npcompile.runtime.ufuncs.traced_loops import (
         LoopTypes,
@@ -49,7 +52,7 @@ class _Variant:
     def __init__(self, owner: CoreUfunc, kind: LoopKind, lengths: Mapping[str, int]) -> None:
         self.kind = kind
         self.loop = _loop(owner, kind, lengths)
-        self.raised, self.state = self.loop.steps.raised, self.loop.state  # [1]: it is stale
+        self.waiting, self.tell = self.loop.steps.waiting, self.loop.steps.tell
         self.functions = (ctypes.c_void_p * 1)(self.loop.address)
         self.data = (ctypes.c_void_p * 1)(self.loop.data)
         self.types = bytes(dtype.num for dtype in kind.dtypes)
@@ -68,6 +71,18 @@ class _Variant:
     @property
     def result(self) -> np.dtype:
         return self.kind.dtypes[-1]
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """A call of the ufunc or of a method of it: the first exception is the plain function's,
+        if that has raised one."""
+        try:
+            result = function(*args, **kwargs)
+        except BaseException:
+            self.tell()
+            raise
+        if self.waiting[0]:
+            self.tell()
+        return result
 
 
 def _loop(
@@ -89,7 +104,7 @@ def _loop(
         return PlainLoop(function, kind, refused.refusal)
 
 
-class CoreUfunc:
+class CoreUfunc(CallableBase):
     """What :class:`Vectorized` and :class:`GUVectorized` have in common."""
 
     __name__: str
@@ -186,15 +201,7 @@ class CoreUfunc:
 
 
 _MANY = 256  # variants of one function
-
-
-def _result(variant: _Variant, result: Any) -> Any:
-    """What a call of a ufunc gives, unless the plain function has raised."""
-    if variant.raised:
-        error = variant.loop.steps.told()
-        if error is not None:
-            raise error
-    return result
+_DIRECT = 8  # those of which machine code takes calls
 
 
 class Vectorized(CoreUfunc):
@@ -205,38 +212,47 @@ class Vectorized(CoreUfunc):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self._known: dict[tuple[Any, ...], _Known] = {}
+        self._direct: list[tuple[tuple[Any, ...], DirectCall]] = []
+        self._python = self.__call__  # which machine code may call as long as there is this object
 
     @unseen
     def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         kinds = tuple([x.dtype if type(x) is np.ndarray else _kind_of(x)
                        for x in args[: self.nin]])
-        found = self._known.get(kinds) or self._resolve(kinds, args, kwargs)
+        found = self._known.get(kinds)
+        if found is None or not found[0].loop.stands():
+            found = self._resolve(kinds, args, kwargs)
         if found is None:
             return self._element_by_element(args, kwargs)
         variant, weak = found
-        given = args
+        if variant.loop.refusal is not None and self._is_plain(args, kwargs):
+            return self._plainly(args[: self.nin], variant.result, *args[self.nin:], **kwargs)
         if weak is not None:
             args = (*[x if to is None else to(x) for x, to in zip(args, weak)], *args[self.nin:])
-        result = variant.ufunc(*args, **kwargs)
-        error = variant.loop.steps.told() if variant.raised else None
-        if variant.state[1] and not variant.loop.stands() and not self._fits(
-                variant.result, kinds, given, kwargs):
-            return self(*given, **kwargs)
-        if error is not None:
-            raise error
-        return result
+        return variant.run(variant.ufunc, *args, **kwargs)
 
-    def _fits(
-        self, dtype: np.dtype, kinds: tuple[Any, ...], args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
-    ) -> bool:
-        """Whether a call that has found globals to be others has a result of this dtype still: the
-        plain function has computed it, or has raised, but its numbers were made such."""
-        self._known.pop(kinds, None)  # another thread may have been first
-        if len(args) > self.nin or "out" in kwargs or kwargs.get("dtype") is not None:
-            return True
-        found = self._resolve(kinds, args, kwargs)
-        return found is not None and found[0].result == dtype
+    def _is_plain(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+        """Whether a call is of numbers and NumPy's own arrays alone, and no signature or option
+        says what dtype results have."""
+        return not self.declared and kwargs.keys() <= {"out"} and all(
+            type(x) in (np.ndarray, *_PYTHON) or isinstance(x, np.generic)
+            for x in (*args, *kwargs.values()))
+
+    def _plainly(self, args: tuple[Any, ...], expected: np.dtype, out: Any = None) -> Any:
+        """A call of a function that is not compiled: what it returns this time says what dtype the
+        results have; where it isn't called, it is the one expected."""
+        dtypes = _dtypes(tuple(map(_kind_of, args)))
+        numbers = list(map(np.asarray, args, dtypes))
+        found = [self.__wrapped__(*given) for given in np.broadcast(*numbers)]
+        dtype = _common(found) or expected
+        ways: Any = [*[["readonly"]] * self.nin, ["writeonly", "allocate"]]
+        room: Any = np.nditer([*numbers, None], ["zerosize_ok"], ways, [*dtypes, dtype])
+        result = room.operands[-1]  # laid out as NumPy does
+        result[...] = np.fromiter(found, dtype, len(found)).reshape(result.shape)
+        if out is None:
+            return result[()]
+        np.copyto(out, result, "same_kind")
+        return out
 
     def _element_by_element(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """A call on objects that are no numbers, by keywords or without what has a default, or of a
@@ -271,10 +287,29 @@ class Vectorized(CoreUfunc):
         if kind is None:
             return None
         found = self._variant(kind, _NO_LENGTHS), weak if any(weak) else None
-        if len(self._known) > _MANY:
-            self._known.clear()
-        self._known[kinds] = found
+        with _lock:
+            if len(self._known) > _MANY:
+                self._known.clear()
+            self._known[kinds] = found
+            if not any(weak):
+                self._serve(kinds, found[0])
         return found
+
+    def _serve(self, kinds: tuple[np.dtype, ...], variant: _Variant) -> None:
+        """Has machine code take calls on arrays of some dtypes."""
+        from npcompile.runtime.ufuncs import call_code
+
+        watch = variant.loop.watch
+        if watch is None or not call_code.supported():
+            return
+        call = call_code.DirectCall(variant.ufunc, kinds, watch, ctypes.addressof(variant.waiting),
+                                    variant.tell, self._python)
+        rest = [pair for pair in self._direct if pair[0] != kinds][: _DIRECT - 1]
+        self._direct = [(kinds, call), *rest]
+        for (_, one), (_, following) in pairwise(self._direct):
+            one.before(following)
+        self._direct[-1][1].before(None)
+        call.serves(self)
 
     def _kind(self, dtypes: tuple[np.dtype, ...]) -> LoopKind | None:
         from npcompile.runtime.ufuncs.core_layouts import LoopKind
@@ -356,31 +391,29 @@ class Vectorized(CoreUfunc):
                **kwargs: Any) -> Any:
         """Folds an array along axes, as :meth:`numpy.ufunc.reduce` does."""
         variant = self._folding(array, dtype)
-        return _result(variant, variant.ufunc.reduce(array, axis, variant.result, out, **kwargs))
+        return variant.run(variant.ufunc.reduce, array, axis, variant.result, out, **kwargs)
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """All partial results of a fold, as :meth:`numpy.ufunc.accumulate` gives them."""
         variant = self._folding(array, dtype)
-        return _result(variant, variant.ufunc.accumulate(array, axis, variant.result, out))
+        return variant.run(variant.ufunc.accumulate, array, axis, variant.result, out)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None,
                  out: Any = None) -> Any:
         """Folds slices of an array, as :meth:`numpy.ufunc.reduceat` does."""
         variant = self._folding(array, dtype)
-        folded = variant.ufunc.reduceat(array, indices, axis, variant.result, out)
-        return _result(variant, folded)
+        return variant.run(variant.ufunc.reduceat, array, indices, axis, variant.result, out)
 
     def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
         """The function of all pairs of numbers of two arrays: :meth:`numpy.ufunc.outer`."""
         variant = self._of(a, b)
-        return _result(variant, variant.ufunc.outer(a, b, **kwargs))
+        return variant.run(variant.ufunc.outer, a, b, **kwargs)
 
     def at(self, a: Any, indices: Any, b: Any = None, /) -> None:
         """Applies the function to elements in place, one by one: :meth:`numpy.ufunc.at`."""
         rest = () if b is None else (b,)
         variant = self._of(a, *rest)
-        variant.ufunc.at(a, indices, *rest)
-        _result(variant, None)
+        variant.run(variant.ufunc.at, a, indices, *rest)
 
 
 _Known = tuple[_Variant, tuple[Any, ...] | None]
@@ -410,6 +443,16 @@ def _dtypes(kinds: tuple[Any, ...]) -> tuple[np.dtype, ...]:
     return tuple(found)
 
 
+def _common(found: Sequence[Any]) -> np.dtype | None:
+    """The dtype that holds some numbers, by NumPy's rules; None if there is none, or something is
+    no number."""
+    kinds = {getattr(x, "dtype", type(x)) for x in found}
+    if not kinds or any(isinstance(kind, type) and kind not in _PYTHON for kind in kinds):
+        return None
+    dtype = np.result_type(*[kind() if isinstance(kind, type) else kind for kind in kinds])
+    return dtype if dtype.char in _SUPPORTED else None
+
+
 class GUVectorized(CoreUfunc):
     """A gufunc of a plain function of arrays: see :func:`guvectorize`."""
 
@@ -429,7 +472,7 @@ class GUVectorized(CoreUfunc):
             lengths = dict.fromkeys(self.layout.names, 2)
         variant = self._variant(kind, lengths)
         given = {"out": outs} if outs else {}
-        return _result(variant, variant.ufunc(*operands, **given, **kwargs))
+        return variant.run(variant.ufunc, *operands, **given, **kwargs)
 
     def _gkind(self, args: tuple[Any, ...], outs: tuple[Any, ...]) -> LoopKind:
         from npcompile.runtime.ufuncs.core_layouts import LoopKind

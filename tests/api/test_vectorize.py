@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import sys
 import warnings
 from collections.abc import Callable
 from threading import Thread
@@ -213,6 +214,99 @@ def test_dtypes_of_results_follow_globals() -> None:
             assert np.array_equal(made(x, wanted), x * base if wanted else x)
             out = np.zeros(4)
             assert made(x, wanted, out=out) is out and np.array_equal(out, made(x, wanted))
+
+
+def test_a_call_after_a_change_has_the_new_dtype_at_once() -> None:
+    factor: Any = 2.0
+    seen = []
+
+    def scaled(x):
+        return x * factor
+
+    def noting(x):
+        seen.append(x)
+        return x * factor
+
+    made, noted, x = vectorize(scaled), vectorize(noting), np.arange(4.0)
+    fold = vectorize(lambda a, b: a + b * factor)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        for factor in (2.0, 2j, 3.0, 3j, np.float32(2), 1j):
+            want = x * factor
+            given: dict[str, Any] = {"out": np.empty(4, want.dtype)}
+            for kwargs in (given, {"dtype": want.dtype}, {}):
+                factor, before = 1.0, factor
+                assert made(x).dtype == noted(x).dtype == fold.reduce(x).dtype == np.float64
+                factor = before
+                assert made(x, **kwargs).tolist() == want.tolist()
+            del seen[:]
+            assert noted(x).tolist() == want.tolist() and seen == x.tolist()
+            assert fold.reduce(x) == want[1:].sum() and noted(x, out=given["out"]) is given["out"]
+
+
+def test_an_exception_is_raised_by_its_own_call() -> None:
+    def careful(x):
+        if x == 3.0:
+            raise ValueError("three")
+        return 1 / x
+
+    made = vectorize(careful)
+    for _ in range(3):
+        with np.errstate(divide="raise"), pytest.raises(ValueError, match="three"):
+            made(np.array([0.0, 3.0]))
+        assert made(np.array([1.0, 2.0])).tolist() == [1.0, 0.5]
+        with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+            made(np.array([0.0, 2.0]))
+        with pytest.raises(ValueError, match="three"):
+            made.at(np.array([3.0]), [0])
+        with pytest.raises(TypeError, match="Cannot cast"):
+            made(np.array([1.0]), out=np.zeros(1, int))
+
+
+def test_calls_with_many_dtypes_are_told_apart() -> None:
+    made = vectorize(lambda a, b: a * 2 + b)
+    dtypes = [np.dtype(char) for char in "bhilfdFDBHe"]
+    args = [(np.arange(5).astype(a), np.ones(5, b)) for a in dtypes for b in dtypes[::3]]
+    for _ in range(3):
+        for a, b in args:
+            got = made(a, b)
+            assert got.dtype == (a * 2 + b).dtype and got.tolist() == (a * 2 + b).tolist()
+    a, b = np.ones(3), np.ones(3)
+    out, held = np.zeros(3), [sys.getrefcount(a), sys.getrefcount(b)]
+    for _ in range(50):
+        assert made(a, b, out) is made(a, b, out=out) is out
+        with pytest.raises(TypeError):
+            made(a, b, out, out)
+        with pytest.raises(TypeError):
+            made(a)
+    assert [sys.getrefcount(a), sys.getrefcount(b)] == held
+
+
+def test_a_class_that_holds_a_ufunc_makes_no_method_of_it() -> None:
+    class Holder:
+        scaled = vectorize(lambda x: x * 2)
+
+    assert Holder().scaled(np.arange(3.0)).tolist() == [0, 2, 4]
+    assert Holder.scaled is Holder().scaled and Holder().scaled(X).tolist() == (X * 2).tolist()
+
+
+def test_what_runs_in_python_has_the_dtype_that_it_returns() -> None:
+    seen, base = [], 1.0
+
+    def noisy(x, y):
+        seen.append(x)
+        return x * base + y if x > 0 else 0
+
+    made, x = vectorize(noisy), np.arange(4.0).reshape(2, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for base in (1.0, 2j, 3, np.float32(2)):  # noqa: B007 -- the function reads it
+            got = made(x, 1)
+            assert got.tolist() == plainly(noisy, x, 1).tolist()
+            assert got.dtype == plainly(noisy, x, 1).dtype and type(seen[-1]) is np.float64
+    assert made(x.T, x.T).strides == x.T.strides and made(2.0, 1) == 2 * base + 1
+    assert made(x[:, :0], 1).shape == (2, 0) and made(x.astype("f4"), 1).dtype == np.float32
+    assert "runs in Python" in made.explain()
 
 
 def test_numbers_that_no_longer_fit_are_no_errors() -> None:

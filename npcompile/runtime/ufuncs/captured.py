@@ -20,6 +20,7 @@ from npcompile.core.sizes import Symbol, symbols
 from npcompile.graph.types import PYTHON, Array, Opaque, Scalar
 from npcompile.guards.binding import WatchedWords
 from npcompile.guards.sources import Roots
+from npcompile.runtime.ufuncs.call_code import Watch
 from npcompile.runtime.ufuncs.lowered import CALLED, LoweredFunction
 from npcompile.runtime.unsafe import version_tags
 from npcompile.runtime.unsafe.version_tags import Unwatchable, VersionTag
@@ -51,6 +52,7 @@ class Captured:
         self.words = self._words(self.values)  #: what belongs there
         self.watched = watched(lowered, function)
         self.state: Any = None
+        self.unchanged: Watch
         self._arrays = any(isinstance(lowered.trace.leaves[k].type, Array)
                            for k in lowered.constants)
         self._replaced: list[Any] = []  # values and watched words that a run may still read
@@ -100,6 +102,8 @@ class Captured:
         computes in Python."""
         self.state = (ctypes.c_uint64 * (self.size + more))(python, 1, 0, *self.words)
         self._watch(watched(self.lowered, self.function))
+        pairs = self.address + 8 * (HEAD + len(self.slots))
+        self.unchanged = Watch(self.address + 8 * STALE, pairs, len(self.watched or ()))
 
     @property
     def address(self) -> int:
@@ -124,8 +128,10 @@ class Captured:
     def stands(self) -> bool:
         """Whether the code is right for globals and closures as they are now; numbers and arrays
         that are others of the same kind take the place of those before."""
+        if self.unchanged():
+            return True
         with _lock:
-            return not self.state[STALE] or self._renewed()
+            return self._renewed()
 
     def _renewed(self) -> bool:
         """Looks at everything anew; whether the code is right for it."""

@@ -18,13 +18,16 @@ import numpy as np
 
 from npcompile.core.config import Config
 from npcompile.core.errors import Refusal, refuse
+from npcompile.core.locks import lock
 from npcompile.core.records import record
 from npcompile.core.sizes import Predicate, Symbol, symbols
+from npcompile.core.unseen import unseen
 from npcompile.graph.ir import Items, NumberOf, OneOf, Tree, walk
 from npcompile.graph.types import Array, Scalar
 from npcompile.guards.sources import Source, Trace, is_given
 from npcompile.runtime.entry.fp_warnings import CATEGORIES
 from npcompile.runtime.entry.helpers import NAMES
+from npcompile.runtime.ufuncs.call_code import Watch
 from npcompile.runtime.ufuncs.captured import Captured
 from npcompile.runtime.ufuncs.core_layouts import LoopKind
 from npcompile.runtime.ufuncs.loop_code import STEPS, LoopWriter
@@ -37,6 +40,7 @@ from npcompile.runtime.versions.native import loaded
 
 _LOOP = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)
 _PYTHON = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_lock = lock()  # threads count their exceptions one after the other
 HINT = 4096  #: steps of the loop that is traced
 _LIMITS = (1 << 30, 1 << 22, 1 << 18, 1 << 14, 1 << 10, 1 << 6, 1)
 
@@ -110,6 +114,7 @@ class PythonSteps:
     def __init__(self, function: Callable[..., Any], kind: LoopKind) -> None:
         self.function, self.kind = function, kind
         self.raised: dict[int, BaseException] = {}
+        self.waiting = (ctypes.c_int64 * 1)()  #: how many exceptions these are
         self.entry = _PYTHON(self.step)
 
     @property
@@ -124,7 +129,9 @@ class PythonSteps:
         try:
             self.compute(pointers, cores, steps)
         except BaseException as error:
-            self.raised[here] = error
+            with _lock:
+                self.raised[here] = error
+                self.waiting[0] = len(self.raised)
             return 1
         return 0
 
@@ -144,16 +151,21 @@ class PythonSteps:
         else:
             self.function(*given, *[array.reshape(array.shape or (1,)) for array in outs])
 
-    def told(self) -> BaseException | None:
-        """What the plain function has raised on this thread, which is forgotten."""
-        return self.raised.pop(get_ident(), None)
+    @unseen
+    def tell(self) -> None:
+        """Raises what the plain function has raised on this thread, which is forgotten."""
+        with _lock:
+            error = self.raised.pop(get_ident(), None)
+            self.waiting[0] = len(self.raised)
+        if error is not None:
+            raise error
 
 
 class PlainLoop:
     """A loop that calls the plain function, because of a ``refusal``."""
 
     data = None
-    state = 0, 0
+    watch: Watch | None = None  #: what calls in machine code look at
 
     def __init__(self, function: FunctionType, kind: LoopKind, refusal: Refusal) -> None:
         self.kind, self.refusal = kind, refusal
@@ -222,7 +234,7 @@ class TracedLoop:
         self._loaded = loaded(text, lowered.emitted.optimise, config, {})
         self.address: int = self._loaded["loop"]
         captured.install(self.steps.address)
-        self.state, self.data = captured.state, captured.address
+        self.data, self.watch = captured.address, captured.unchanged
 
     def stands(self) -> bool:
         """Whether globals and closures are what they were."""

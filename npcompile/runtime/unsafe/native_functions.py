@@ -63,21 +63,21 @@ def _address(name: str) -> int:
     return ctypes.addressof(ctypes.c_byte.in_dll(ctypes.pythonapi, name))
 
 
-def _make_type() -> Any:
+def native_type(name: bytes, size: int, bound: bool) -> Any:
+    """A type of instances of so many bytes with a vectorcall pointer; ``bound``: like functions."""
     python = ctypes.pythonapi
     get = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_int)
-    bind = get(("PyType_GetSlot", python))(type(_make_type), _TP_DESCR_GET)  # makes methods
+    bind = get(("PyType_GetSlot", python))(type(native_type), _TP_DESCR_GET)  # makes methods
     members = (_Member * 2)(
         _Member(b"__vectorcalloffset__", _T_PYSSIZET, _POINTER, _READONLY, None)
     )
     slots = (_Slot * 4)(
         _Slot(_TP_CALL, _address("PyVectorcall_Call")),
-        _Slot(_TP_DESCR_GET, bind),
         _Slot(_TP_MEMBERS, ctypes.addressof(members)),
+        *[_Slot(_TP_DESCR_GET, bind)] * bound,
     )
-    size = _PASSING + _WIDTH
-    flags = _DEFAULT | _BASE_TYPE | _VECTORCALL | _METHOD
-    spec = _Spec(b"npcompile.runtime.unsafe.native_functions._Native", size, 0, flags, slots)
+    flags = _DEFAULT | _BASE_TYPE | _VECTORCALL | _METHOD * bound
+    spec = _Spec(b"npcompile.runtime.unsafe." + name, size, 0, flags, slots)
     make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(_Spec))
     made = make(("PyType_FromSpec", python))(ctypes.byref(spec))
     _keep.extend((members, slots, spec))  # the type's name and members may point into them
@@ -99,7 +99,7 @@ class _Python:
 if TYPE_CHECKING:
     _Native = _Python
 else:
-    _Native = _make_type() if layout() is not None else _Python
+    _Native = native_type(b"native_functions._Native", _PASSING + 8, True) if layout() else _Python
 
 
 class FunctionBase(_Native):
@@ -113,10 +113,10 @@ class FunctionBase(_Native):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _call_directly(cls)
+        call_directly(cls, _METHOD)
 
 
-def _call_directly(cls: type) -> None:
+def call_directly(cls: type, more: int = 0) -> None:
     """Makes CPython look at the vectorcall pointers of a class's instances.
 
     A class with a Python ``__call__`` is not expected to have any, so the flag is lost.
@@ -125,7 +125,7 @@ def _call_directly(cls: type) -> None:
     if where is None:
         return
     flags = ctypes.c_uint64.from_address(id(cls) + where.type_flags)
-    flags.value |= _VECTORCALL | _METHOD
+    flags.value |= _VECTORCALL | more
     ctypes.pythonapi.PyType_Modified(ctypes.py_object(cls))
 
 
