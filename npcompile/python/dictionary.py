@@ -97,6 +97,8 @@ class KeysIterator(Iterator):
         return keys(t, self.over[0])
 
     def started(self, t: Tracing) -> Iterator:
+        if len(self.over) > 1:  # the size when the iterator was made counts
+            return self
         return replace(self, over=(self.over[0], Static(len(self.keys(t)))))
 
     def count(self, t: Tracing) -> int:
@@ -299,16 +301,19 @@ class MadeDict(DictType):
         self.t.heap[self.value] = {**held, name: value}
 
     def delitem(self, key: Value) -> None:
-        held, name = self.own(), self.name(key)
-        if name not in held:
-            raise Unreachable
-        self.t.heap[self.value] = {k: v for k, v in held.items() if k != name}
+        self.pop(key)
 
     def length(self) -> Value:
         return Static(len(self.t.heap[self.value]))
 
     def pop(self, key: Value, default: Value = NULL) -> Value:
-        held, name = self.own(), self.name(key)
+        held = self.own()
+        try:
+            name = self.name(key)
+        except Refused:
+            if held:
+                raise
+            return self.t.lookups.item(held, key, None if default is NULL else default)
         if name not in held:
             return self.missing(default)
         self.t.heap[self.value] = {k: v for k, v in held.items() if k != name}

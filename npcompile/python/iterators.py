@@ -169,6 +169,17 @@ class VectorIterator(Iterator):
         return VectorIterator((obj, t.heap[obj].length, *whole))
 
 
+class TableIterator(VectorIterator):
+    """Runs over the keys or values of a dictionary that the run fills, which must not grow from
+    the time on when the iterator is made."""
+
+    __slots__ = ()
+    kind = "table"
+
+    def started(self, t: Tracing) -> Iterator:
+        return self if len(self.over) > 1 else super().started(t)
+
+
 class ArrayIterator(Iterator):
     """Runs over the first axis of an array."""
 

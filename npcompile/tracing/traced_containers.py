@@ -10,7 +10,15 @@ from npcompile.core.records import replace
 from npcompile.graph.types import PY_INT
 from npcompile.python.instances import HeldAttributes
 from npcompile.python.iterator import Iterator
-from npcompile.python.polyfills.containers import DefaultDict, Hashed, HashedDict, HashedSet, Model
+from npcompile.python.iterators import TableIterator, VectorIterator
+from npcompile.python.polyfills.containers import (
+    SMALL_TABLE,
+    DefaultDict,
+    Hashed,
+    HashedDict,
+    HashedSet,
+    Model,
+)
 from npcompile.python.values import (
     HeapObject,
     Static,
@@ -69,6 +77,8 @@ def special(
 ) -> Value:
     """A call of a method."""
     kind = _model(value)
+    if name in _REMOVING and kind is HashedDict:
+        _shrinks(t, value)
     found = getattr(kind, name, None)
     if name == "__iter__" and not kind.watched and t.frame.space is not vars(consumers):
         raise t.refuse("iteration", f"over {described(value)}, which may change meanwhile")
@@ -77,18 +87,22 @@ def special(
     if name in _ADDING and issubclass(kind, Hashed):
         _hashes(t, value, *args)
     result = consumers.follow(t, found, value, *args, **kwargs)
-    if name in _VIEWS and isinstance(result, Iterator):
-        return replace(result, itself=True, token=None)
-    return result
+    if not isinstance(result, Iterator) or not issubclass(kind, Hashed):
+        return result
+    live = name in _VIEWS and kind.live
+    if isinstance(result, VectorIterator):
+        over = result.over[:1] if live else result.over
+        result = TableIterator(over, token=result.token, itself=live)
+    return replace(result, itself=True, token=None) if live else result
 
 
 # ---------------------------------------------------------------------- hash tables
 
 _VIEWS = ("keys", "values", "items")
 _ADDING = ("add", "__setitem__")
+_REMOVING = ("__delitem__", "pop", "popitem", "clear")
 #: what may be a hash table where it is made
 PLACED = (list, dict, HashedSet, DefaultDict)
-SMALL = 8  #: places of an empty table, as CPython's
 
 
 def unhashed(t: Tracer, values: bool) -> dict[str, Value]:
@@ -111,6 +125,20 @@ def _hashes(t: Tracer, obj: Value, *item: Value) -> None:
         raise t.refuse(python_class(obj).__name__, "of keys that are no ints, or tuples of ints")
 
 
+def _there(place: Place | None) -> Place:
+    """Where the column of a dictionary is made that says which keys are there."""
+    return (*(place or ()), ("_there", 0))
+
+
+def _shrinks(t: Tracer, obj: Value) -> None:
+    """Asks for a dictionary that may lose items, by a column that says which are there."""
+    assert isinstance(obj, HeapObject)
+    if obj.place is not None:
+        column = t.register(HeapObject(list, place=_there(obj.place)))
+        t.requests.columns(column, AsVector(PY_INT, True))
+    raise t.refuse("dict", "loses items, and was made for items that stay")
+
+
 def wanted(t: Tracer, obj: HeapObject, key: Value, value: Value) -> bool:
     """Whether a dictionary that gets a key of the run's is asked for as a hash table."""
     held: dict[Any, Value] = t.heap[obj]
@@ -128,15 +156,21 @@ def hashed(
     place = t.place()
     types = {"_keys": request.item, "_places": PY_INT, "_values": request.value}
     begun: dict[str, Value] = {}
+    made: type[HashedDict] = HashedDict
+    if t.requests.vector(_there(place)) is not None:
+        from npcompile.python.polyfills.shrinking import ShrinkingDict as made
+
+        types["_there"] = PY_INT
+        begun = dict.fromkeys(("_live", "_used", "_base"), Static(0))
     for name, item in types.items():
         if item is not None:
             inner = (*place, (name, 0))
             columns = t.requests.vector(inner) or AsVector(item, True)
-            items = (Static(-1),) * SMALL if name == "_places" else ()
+            items = (Static(-1),) * SMALL_TABLE if name == "_places" else ()
             begun[name] = _made(t, list, vectors.begin(t, items, columns), inner)
     if kind is not dict:
         return _made(t, kind, {**contents, **begun}, place)
-    found = _made(t, HashedDict, begun, place)
+    found = _made(t, made, begun, place)
     for key, value in contents.items():
         special(t, found, "__setitem__", Static(key), value)
     return found

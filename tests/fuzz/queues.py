@@ -46,6 +46,19 @@ CHANGES = {
              "{c}.setdefault({v}, {w})", "for u in {c}: k += 1", "del {c}[{v}]",
              "for u, w in {c}.items(): s = s * 0.5 + w", "for w in {c}.values(): s += w",
              "for u in {c}:\n{i}    {c}[{v}] = {w}", "s += sum({c}.values())"),
+    "shrinking": (
+        "{c}[{v}] = {w}", "{c}[{v}] = {w}", "if {v} in {c}: del {c}[{v}]",
+        "{c}[{v}] = {c}.get({v}, 0) + 1", "del {c}[{v}]", "s += {c}.pop({v}, 0.5)",
+        "if {v} in {c}: s += {c}.pop({v})", "u = {c}.pop({v}, None)", "k += {c}.pop({v}, 1) > k",
+        "if len({c}) > 2: u = {c}.popitem()", "while len({c}) > 3: {c}.popitem()", "{c}.clear()",
+        "if {c}:\n{i}    for u in {c}: break\n{i}    del {c}[u]",
+        "for u, w in {c}.items(): s = s * 0.5 + w", "for w in {c}.values(): s += w",
+        "t = iter({c})\n{i}{q}\n{i}u = list(t)", "t = iter({c}.values())\n{i}{q}\n{i}s += sum(t)",
+        "t = {c}.{r}()\n{i}{q}\n{i}u = list(t)", "t = {c}.{r}()\n{i}u = list(t)\n{i}u = len(t)",
+        "for u in {c}.{r}():\n{i}    {q}", "for u in {c}:\n{i}    {q}\n{i}    break",
+        "for u in list({c}):\n{i}    {q}", "k += len({c})", "{c}.setdefault({v}, {w})",
+        "for i in range(k % 40):\n{i}    {c}[i * 7] = {w}",
+        "for i in range(n):\n{i}    if {v} in {c}: del {c}[{v}]"),
 }
 LOOKS = {
     "heap": ("if {c}: u = {c}[0]", "k += len({c})", "while {c}:\n{i}    u = heappop({c})",
@@ -57,6 +70,9 @@ LOOKS = {
     "dict": ("k += len({c})", "if {c}: k += 2", "u = list({c})", "u = max({c}.values(), default=1)",
              "u = sorted({c})", "u = list({c}.items())"),
 }
+MADE["shrinking"], LOOKS["shrinking"] = MADE["dict"], LOOKS["dict"]
+#: changes of a dictionary behind an iterator
+BEHIND = ("{c}[{v}] = {w}", "{c}.pop({v}, 0)", "if {v} in {c}: {c}[{v}] = {w}", "s += len({c})")
 OTHERS = (
     "k += 1", "s = s * 0.5 + a[k % 6]", "out[k % 6] += 1", "s = float(out[i % 6])", "s = a[k]",
     "if k > 30: break", "if s > 2: continue", "print(k)", "out[i % 6] = s", "u = i",
@@ -77,6 +93,8 @@ class Writer:
 
     def filled(self, text: str, which: int, indent: str) -> str:
         name = f"c{which}"
+        text = text.replace("{q}", self.rng.choice(BEHIND))
+        text = text.replace("{r}", self.rng.choice(("keys", "values", "items")))
         _, values = self.kinds[which]
         while "{v}" in text:
             text = text.replace("{v}", self.value(values, name), 1)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, ClassVar
 
 SMALL = 64  #: places in front of a queue that are not worth getting back
+SMALL_TABLE = 8  #: places of an empty table, as CPython's
 
 
 class Model:
@@ -135,8 +136,10 @@ def scattered(key: Any) -> int:
 
 class Hashed(Model):
     """Keys in the order in which they came, and a table of their places in it: -1 where there is
-    none, half of it at least."""
+    none, half of it at least.  ``live``: what iterates over keys or values may be made before they
+    change."""
 
+    live: ClassVar[bool] = True
     _keys: list[Any]
     _places: list[int]
 
