@@ -84,6 +84,8 @@ class Run:
         self.bad: list[str] = []
         self.again = 0  # exceptions that were raised once more
         self.left = 0  # exceptions that may still be raised
+        self.awaited = True  # whether somebody catches them
+        self.armed = False  # whether signals come
         self.raised: dict[int, Late] = {}
         self.found: set[int] = set()
         self.numbers = itertools.count(3)
@@ -128,7 +130,7 @@ class Run:
                 self.depth -= 1
 
     def maybe_raise(self) -> None:
-        if self.left and self.depth == 0 and self.rng.random() < 0.5:
+        if self.left and self.awaited and self.depth == 0 and self.rng.random() < 0.5:
             self.left -= 1
             error = Late(len(self.raised))
             self.raised[id(error)] = error
@@ -146,7 +148,8 @@ class Run:
             self.act("handler")
             self.maybe_raise()
         finally:
-            self.arm()
+            if self.armed:
+                self.arm()
 
     def arm(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 2e-5 * 3000 ** self.rng.random())
@@ -154,16 +157,23 @@ class Run:
     @contextlib.contextmanager
     def timer(self) -> Iterator[None]:
         try:  # the first signal may come before the block
+            self.armed = True
             signal.signal(signal.SIGALRM, self.handler)
             self.arm()
             yield
         finally:
-            while signal.getsignal(signal.SIGALRM) == self.handler:
-                try:
-                    signal.signal(signal.SIGALRM, lambda *_: None)
-                except Late as error:
-                    self.note(error)
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            self.disarm()
+
+    def disarm(self) -> None:
+        """Ends the signals; one that comes meanwhile may raise, and is noted."""
+        while self.armed or signal.getitimer(signal.ITIMER_REAL)[0]:
+            try:
+                self.armed = False
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                signal.signal(signal.SIGALRM, lambda *_: None)
+            except Late as error:
+                self.awaited = False
+                self.note(error)
 
     @contextlib.contextmanager
     def collector(self) -> Iterator[None]:
@@ -273,6 +283,7 @@ class Run:
     def guarded(self, jit: Callable[..., Any], manager: Callable[[], Any]) -> None:
         calls = 0
         while calls < CALLS * FUNCTIONS:
+            self.awaited = True
             try:
                 with manager():
                     while calls < CALLS * FUNCTIONS:
@@ -281,6 +292,8 @@ class Run:
                         calls += 1
                         self.check(self.rng.randrange(len(self.functions)), "main")
             except Late as error:
+                self.awaited = False  # before the next signal: nothing catches here
+                self.disarm()
                 self.note(error)
 
     def settled(self, k: int, jitted: Any) -> None:
@@ -363,7 +376,10 @@ def child(seed: int, count: int) -> None:
             with run.timer():
                 from npcompile import jit
         except Late as error:
+            run.awaited = False
+            run.disarm()
             run.note(error)
+            run.awaited = True
     for number in range(seed, seed + count):
         faulthandler.dump_traceback_later(LIMIT, exit=True)
         run.rng.seed(number)

@@ -9,6 +9,7 @@ import os
 import pickle
 import struct
 import subprocess
+import sys
 import threading
 import types
 from pathlib import Path
@@ -179,3 +180,23 @@ def test_integers_of_any_length_are_written() -> None:
     assert read(PlainEncoder().text(numbers)) == numbers
     long, longer = range(10**5000), range(10**5000 + 1)
     assert fingerprint(long) == fingerprint(range(10**5000)) != fingerprint(longer)
+
+
+def test_what_a_trace_function_raises_is_no_fault_of_the_text() -> None:
+    class Late(Exception):
+        pass
+
+    def trace(frame: Any, event: str, value: object) -> Any:
+        if frame.f_code.co_name == "_several":
+            raise Late
+        return trace
+
+    text = PlainEncoder().text(value := [(1, 2), (3,)])
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        with pytest.raises(Late):
+            read(text)
+    finally:
+        sys.settrace(before)
+    assert read(text) == value
