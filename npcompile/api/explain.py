@@ -124,10 +124,10 @@ class Explanation:
 
 def explain(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
     """The explanation of one call, or of all calls so far if there are no arguments."""
-    name = dispatcher.function.__qualname__
-    if not args and not kwargs and dispatcher.parameters.positional:
+    name = dispatcher.served.name
+    if not args and not kwargs and dispatcher.served.parameters.positional:
         return history(dispatcher)
-    bound = dispatcher.parameters.demand(args, kwargs)
+    bound = dispatcher.served.parameters.demand(args, kwargs)
     try:
         version = dispatcher.examine(bound)
     except Refused as refused:
@@ -142,7 +142,7 @@ def history(dispatcher: Dispatcher) -> Explanation:
     graph_breaks = _graph_breaks(dispatcher, dispatcher.versions)
     captured = bool(dispatcher.versions) and not dispatcher.policy.refused and not graph_breaks
     return Explanation(
-        dispatcher.function.__qualname__,
+        dispatcher.served.name,
         captured,
         graph_breaks=graph_breaks,
         compiled=bool(dispatcher.versions),
@@ -166,13 +166,13 @@ def _past(dispatcher: Dispatcher) -> dict[str, Any]:
 
 def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
     executable, traced = version.executable, version.trace
-    program, code = executable.program, dispatcher.function.__code__
+    program, code = executable.program, dispatcher.served.function.__code__
     statements, most = list(_flatten(program.body)), _peak(program)
     parts = {s.symbol for s in statements if isinstance(s, For) and not s.line}
     here = code.co_filename
     source = _Source(here, parts)
     return Explanation(
-        dispatcher.function.__qualname__,
+        dispatcher.served.name,
         not traced.graph_breaks,
         graph_breaks=_graph_breaks(dispatcher, [version]),
         kernels=[source.kernel(s) for s in statements if isinstance(s, Kernel) and s.axes],
@@ -199,7 +199,7 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
 
 
 def _places(dispatcher: Dispatcher, program: Program) -> list[str]:
-    if dispatcher.config.capabilities.host_memory:
+    if dispatcher.served.config.capabilities.host_memory:
         return []
     from npcompile.backends.gpu import places
 

@@ -256,7 +256,7 @@ class Jit(FunctionBase, Generic[P, R]):
             if taker is not None:
                 return cast(R, taker(self, args, kwargs))
             dispatcher = self._made or self._dispatcher
-            given, wanted = len(args), len(dispatcher.parameters.positional)
+            given, wanted = len(args), len(dispatcher.served.parameters.positional)
             if self._binder is None and (kwargs or given < wanted) and dispatcher.versions:
                 self._bind()
             called = dispatcher if self.config.check else dispatcher.call
@@ -272,8 +272,8 @@ class Jit(FunctionBase, Generic[P, R]):
         from npcompile.runtime.versions.native import in_python
 
         dispatcher = self._dispatcher
-        with dispatcher.lock:
-            if self._binder is None and dispatcher.parameters.plain:
+        with dispatcher.served.lock:
+            if self._binder is None and dispatcher.served.parameters.plain:
                 Binder(self, self._plain(), in_python)
                 self.modes_changed()
 
@@ -284,10 +284,12 @@ class Jit(FunctionBase, Generic[P, R]):
         if dispatcher is None or self.config.check:
             return
         self._unchained = True
-        with dispatcher.lock:
+        with dispatcher.served.lock:
             careful = bool(modes or self.config.deterministic)
             chain = [] if modes.taker is not None else dispatcher.installable(careful)
             last = 0
+            if self._binder is not None and self._binder.outdated:
+                self._binder = None
             if dispatcher.left.forwarder is not None:
                 dispatcher.left.forwarder.withdraw()
                 if modes.taker is None:

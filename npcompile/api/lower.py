@@ -78,14 +78,14 @@ def lower(
     """
     from npcompile.core.errors import CompileError, Refused
 
-    bound = dispatcher.parameters.demand(args, kwargs)
+    bound = dispatcher.served.parameters.demand(args, kwargs)
     try:
         version, _ = dispatcher.compile(bound, whole=True)
     except Refused as refused:
-        name = dispatcher.function.__qualname__
+        name = dispatcher.served.name
         raise CompileError(f"{name}: {refused.refusal}") from None
     assert version.trace.graph is not None
-    host = dispatcher.config.capabilities.host_memory
+    host = dispatcher.served.config.capabilities.host_memory
     again = _for_gpu(owner, dispatcher, bound) if host else None
     return Lowered(version.executable, show_graph(version.trace.graph), again)
 
@@ -97,7 +97,7 @@ def _for_gpu(
     from npcompile.runtime.entry.executables import Stopwatch
     from npcompile.runtime.versions.lowering import lower
 
-    config = replace(dispatcher.config, device="cuda")
+    config = replace(dispatcher.served.config, device="cuda")
 
     def made(owner: object = owner) -> Program:
         return lower(dispatcher.follow(bound), config, Stopwatch())

@@ -219,9 +219,9 @@ def profile(dispatcher: Dispatcher, args: tuple[Any, ...], kwargs: dict[str, Any
             break
         known = len(recorder.marks)
     best = _best(call, twin, recorder)
-    plain, ran, spent = min(_timed(call, dispatcher.function)), 0, 0.0
+    plain, ran, spent = min(_timed(call, dispatcher.served.function)), 0, 0.0
     while spent < SECONDS and ran < CALLS and plain < SECONDS:
-        plain = min(plain, *_timed(call, dispatcher.function))
+        plain = min(plain, *_timed(call, dispatcher.served.function))
         ran, spent = ran + 1, spent + plain
     return best.profile(plain)
 
@@ -240,9 +240,9 @@ def recorded(dispatcher: Dispatcher, recorder: Recorder,
     CompileError
         If the function is compiled for a device whose code notes no times.
     """
-    config = dispatcher.config
+    config = dispatcher.served.config
     if not config.capabilities.native:
-        raise CompileError(f"{dispatcher.function.__qualname__}: only code of the CPU is profiled")
+        raise CompileError(f"{dispatcher.served.name}: only code of the CPU is profiled")
     config = replace(config, recorder=recorder, cache=False, check=False)
     return Dispatcher(Served(dispatcher.served.function, config, on_change))
 
@@ -338,7 +338,7 @@ class Reading:
                  busy: float, sums: list[tuple[int, int, int]], events: list[Event]) -> None:
         self.twin, self.marks, self.ticks = twin, recorder.marks, ticks
         self.seconds, self.busy, self.sums, self.events = seconds, busy, sums, events
-        self.here = twin.function.__code__.co_filename
+        self.here = twin.served.function.__code__.co_filename
         self._names: dict[tuple[int, int], tuple[str, str]] = {}
         self.timed = frozenset([id(mark.statement) for mark in self.marks])
 
@@ -358,7 +358,7 @@ class Reading:
                 lines[line] += share * step.seconds
         text, first = self.source()
         return Profile(
-            self.twin.function.__qualname__, self.here, self.seconds, plain, self.busy, steps,
+            self.twin.served.function.__qualname__, self.here, self.seconds, plain, self.busy, steps,
             dict(lines), self.memory(), self.runs(), text, first)
 
     def steps(self) -> Iterator[Step]:
@@ -403,7 +403,7 @@ class Reading:
         dispatchers = [self.twin]
         if self.twin.regions is not None:
             dispatchers += self.twin.regions.continuations.values()
-        code = self.twin.function.__code__
+        code = self.twin.served.function.__code__
         ran = {id(self.marks[k].program) for k, (_, runs, _) in enumerate(self.sums) if runs}
         found: dict[int, None] = {}
         for dispatcher in dispatchers:
@@ -482,7 +482,7 @@ class Reading:
         import inspect
 
         try:
-            lines, first = inspect.getsourcelines(self.twin.function)
+            lines, first = inspect.getsourcelines(self.twin.served.function)
         except (OSError, TypeError):
             return "", 1
         return "".join(lines), first

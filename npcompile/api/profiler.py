@@ -135,7 +135,7 @@ class profiler:
             recorder = Recorder()
             entry = _RecordedFunction(function, recorder)
             found = self._functions[function] = _Recorded(entry, recorder)
-            bound = entry.dispatcher.parameters.bind(args, kwargs)
+            bound = entry.dispatcher.served.parameters.bind(args, kwargs)
             if bound is not None:
                 with suppress(Refused):  # Python runs the call
                     entry.dispatcher.compile(bound)

@@ -24,7 +24,7 @@ from npcompile.runtime.unsafe.native_functions import TABLE, FunctionBase, insta
 from npcompile.runtime.unsafe.parameters import Parameters
 from npcompile.runtime.unsafe.raw_memory import set_word
 
-_HEAD, _LAST, _PYTHON, _FUNCTION, _COUNT, _NAMELESS, _NAMES = range(7)  # slots of a table
+_HEAD, _LAST, _PYTHON, _FUNCTION, _CODE, _COUNT, _NAMELESS, _NAMES = range(8)  # slots of a table
 
 
 class Binder:
@@ -46,11 +46,11 @@ class Binder:
         code = plain.__code__
         if not Parameters(plain).plain:
             raise ValueError("a parameter that can't be given by position")
-        self._kept = spread(python), plain
+        self._kept = spread(python), plain, code
         names = [sys.intern(name) for name in code.co_varnames[: code.co_argcount]]
         self._table = (ctypes.c_uint64 * (_NAMES + len(names)))(
-            installed(function), 0, id(self._kept[0]), id(plain), len(names),
-            code.co_posonlyargcount, *map(id, names),
+            installed(function), 0, id(self._kept[0]), id(plain), id(code),
+            len(names), code.co_posonlyargcount, *map(id, names),
         )
         self._names = names
         #: what the last entry of the chain has to go on to
@@ -58,6 +58,11 @@ class Binder:
         set_word(id(function) + TABLE, ctypes.addressof(self._table))
         self._function = weakref.ref(function)
         function.binds_by(self)
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the function has got other code since."""
+        return self._kept[1].__code__ is not self._kept[2]
 
     def install(self, address: int, last: int = 0) -> None:
         """The chain starts at this address now, for calls and for bound arguments; what it does
@@ -81,7 +86,8 @@ def _text(at: Layout) -> str:
     return _TEXT.substitute(
         TABLE=TABLE, LAST=_LAST, PYTHON=_PYTHON, FUNCTION=_FUNCTION, COUNT=_COUNT, NAMES=_NAMES,
         NAMELESS=_NAMELESS, MASK=2**63 - 1,
-        DEFAULTS=at.func_defaults, SIZE=at.tuple_size, ITEMS=at.tuple_items,
+        DEFAULTS=at.func_defaults, CODE=_CODE, FUNC_CODE=at.func_code,
+        SIZE=at.tuple_size, ITEMS=at.tuple_items,
     )
 
 
@@ -108,7 +114,13 @@ start:
   %many = icmp ugt i64 %count, %n
   %plain = icmp eq ptr %kwnames, null
   %full = icmp eq i64 %count, %n  ; in order already: the chain had its chance
-  %no = or i1 %many, %full
+  %code.at = getelementptr i8, ptr %function, i64 $FUNC_CODE
+  %code = load ptr, ptr %code.at
+  %code.then.at = getelementptr i64, ptr %table, i64 $CODE
+  %code.then = load ptr, ptr %code.then.at
+  %other.code = icmp ne ptr %code, %code.then
+  %unfit = or i1 %many, %full
+  %no = or i1 %unfit, %other.code
   br i1 %no, label %python, label %room
 room:
   %room.at = alloca ptr, i64 %n

@@ -66,6 +66,7 @@ def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) 
     """The wiring of a function of positional parameters ``names``, or None if it needs Python."""
     if traced.tensors:  # which autograd must be told of
         return None
+    code = function.__code__
     try:
         steps = Steps(traced.guards, names, traced.leaves)
         roots = Roots(function, {}, steps.methods)
@@ -84,7 +85,8 @@ def direct(traced: Outline, function: types.FunctionType, names: Sequence[str]) 
             for source in sources:
                 words.source(source, False)
             found = [*words.in_order(), *map(version_tags.of_class, kinds)]
-            return found + [word for m in steps.methods.values() for word in m.words()]
+            found += [word for m in steps.methods.values() for word in m.words()]
+            return [*found, version_tags.of_code(function, code)]
 
         count = len(gather())
     except Unwatchable:

@@ -24,7 +24,7 @@ import struct
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
-from types import CellType, FunctionType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from npcompile.core.records import record
@@ -105,11 +105,16 @@ def cell_address(cell: CellType) -> int:
 def of_function(function: FunctionType) -> Iterator[VersionTag]:
     """Change when a function gets other code or other defaults."""
     at, base = _layout(), id(function)
-    yield _word(base + at.func_code, function, function.__code__)
+    yield of_code(function, function.__code__)
     yield _word(base + at.func_defaults, function, function.__defaults__)
     yield _word(base + at.func_kwdefaults, function, function.__kwdefaults__)
     if function.__kwdefaults__ is not None:
         yield of_dict(function.__kwdefaults__)
+
+
+def of_code(function: FunctionType, code: CodeType) -> VersionTag:
+    """Changes when a function gets other code than this."""
+    return VersionTag(id(function) + _layout().func_code, id(code), (function, code))
 
 
 # ------------------------------------------------------------------ names of a module

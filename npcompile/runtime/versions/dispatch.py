@@ -106,6 +106,12 @@ class Dispatcher:
     def call(self, /, *args: Any, **kwargs: Any) -> Any:
         """One call: through a version whose guards hold, a new one, or Python."""
         served = self.served
+        if served.function.__code__ is not served.code:
+            if served.start is not None:  # the call began with the code before
+                return served.plain(*args, **kwargs)
+            self._heirs = None  # what was compiled is of that code
+            served.take(served.function, served.changed)
+            self.clear()
         bound = served.parameters.bind(args, kwargs)
         if bound is None:
             return served.plain(*args, **kwargs)  # raises the TypeError that Python raises
@@ -206,7 +212,7 @@ class Dispatcher:
         from npcompile.runtime.versions.aligned_copies import AlignedCopies  # few calls are
 
         copied, begun = AlignedCopies(bound, self.served.function), thread_time()
-        with self.lock:
+        with self.served.lock:
             found = self.table.serving(copied.bound) or self._known(copied.bound, mode)
         if found is None and isinstance(found := self._attempt(copied.bound), tuple):
             self.policy.took(copied.bound, thread_time() - begun, found[0])
@@ -306,7 +312,7 @@ class Dispatcher:
         Refused
             If the call can't be compiled.
         """
-        with self.lock:
+        with self.served.lock:
             recalled = [v for v in self.table.found if whole and v.trace.graph is None]
             found = self.table.serving(bound, recalled)  # another thread may have been first
             if found is not None:
@@ -340,7 +346,7 @@ class Dispatcher:
         Refused
             If the call can't be compiled.
         """
-        with self.lock:
+        with self.served.lock:
             recalled = [v for v in self.table.found if v.trace.graph is None]
             found = self.table.serving(bound, recalled)
             return self._made(bound, True) if found is None else found[0]
@@ -367,7 +373,7 @@ class Dispatcher:
 
     def clear(self) -> None:
         """Forgets all versions and refusals."""
-        with self.lock:
+        with self.served.lock:
             for left in self._exits:
                 left.clear()
             self.table.clear()
@@ -413,22 +419,6 @@ class Dispatcher:
             left.adopt()
 
     # ------------------------------------------------------------------ for who looks at it
-
-    @property
-    def function(self) -> FunctionType:
-        return self.served.function
-
-    @property
-    def config(self) -> Config:
-        return self.served.config
-
-    @property
-    def parameters(self) -> Any:
-        return self.served.parameters
-
-    @property
-    def lock(self) -> Any:
-        return self.served.lock
 
     @property
     def versions(self) -> list[Version]:

@@ -94,7 +94,8 @@ class ServedRest(Served):
         held = iter(args)
         local = {name: next(held) for name in start.names}
         stack = [_folded(slot, held) for slot in start.stack]
-        return resume.prepare([Activation.of(self.function, start.offset, local, stack)])()
+        frame = Activation.of(self.function, start.offset, local, stack, code=self.code)
+        return resume.prepare([frame])()
 
 
 @unseen
@@ -125,6 +126,7 @@ class Continuations:
 
     def __init__(self, function: FunctionType, config: Config, bucket: Bucket) -> None:
         self.function, self.config, self.bucket = function, config, bucket
+        self.code = function.__code__  # calls that have begun go on with it if there is other code
         self.continuations: dict[ResumePoint, Dispatcher] = {}
         self.rests: Counter[str] = Counter()  # why Python went on to the end
         self._idle = False  # a call did little between its graph breaks
@@ -163,7 +165,7 @@ class Continuations:
         visits: Counter[int] = Counter()
         price = 0.0
         while True:
-            end, depth = statement_end(self.function.__code__, place.offset)
+            end, depth = statement_end(self.code, place.offset)
             visits[place.offset] += 1
             self.broken_off += 1
             self.outside += place.seconds
@@ -181,7 +183,7 @@ class Continuations:
             local, stack = self._statement(place, end, depth)
             self.outside += perf_counter() - begun
             place.executed()
-            assigned = _assigned(self.function.__code__)
+            assigned = _assigned(self.code)
             if any(may_finalize(held) for name, held in local.items() if name in assigned):
                 self.rests["a variable holds an object with a finalizer"] += 1
                 return self._rest(end, local, stack)
@@ -196,7 +198,8 @@ class Continuations:
     def _rest(self, offset: int, local: dict[str, Any], stack: list[Any]) -> Any:
         begun = perf_counter()
         try:
-            return resume.prepare([Activation.of(self.function, offset, local, stack)])()
+            frame = Activation.of(self.function, offset, local, stack, code=self.code)
+            return resume.prepare([frame])()
         finally:
             self.outside += perf_counter() - begun
 
@@ -205,29 +208,33 @@ class Continuations:
         self, place: GraphBreak, end: int, depth: int
     ) -> tuple[dict[str, Any], list[Any]]:
         """Lets Python execute the statement at a graph break; all variables after it."""
-        code = analyse(self.function.__code__, end)
+        code = analyse(self.code, end)
         bound = dict.fromkeys(place.local)
         within = [
-            i for body in analyse(self.function.__code__).blocks.values() for i in body
+            i for body in analyse(self.code).blocks.values() for i in body
             if place.offset <= i.offset < end
         ]
         for i in within:
             bound.update(dict.fromkeys(code.names[k] for k in accesses(i)[1]))
         deleted = {code.names[i.arg] for i in within if i.op == "DELETE_FAST"}
-        own = set(self.function.__code__.co_varnames)
+        own = set(self.code.co_varnames)
         kept = tuple(name for name in bound if name in own and name not in deleted)
-        frame = Activation.of(self.function, place.offset, place.local, place.stack)
+        frame = Activation.of(
+            self.function, place.offset, place.local, place.stack, code=self.code)
         return resume.execute(frame, end, kept, depth)
 
     def _live(self, end: int, local: dict[str, Any]) -> dict[str, Any]:
         """The variables that what comes after a statement reads."""
-        code = analyse(self.function.__code__, end)
+        code = analyse(self.code, end)
         live = {code.names[k] for k in code.live[code.entry]}
         return {name: held for name, held in local.items() if name in live}
 
     @unseen
     def _after(self, end: int, local: dict[str, Any], stack: list[Any]) -> Any:
         """Compiled code goes on after a statement, if it can."""
+        if self.function.__code__ is not self.code:
+            self.rests["the function has got other code"] += 1
+            return self._rest(end, local, stack)
         slots: list[Slot] = []
         args = list(local.values())
         for value in stack:

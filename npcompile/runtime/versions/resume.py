@@ -76,11 +76,13 @@ class Activation:
         local: Mapping[str, object],
         stack: Sequence[object] = (),
         cells: Mapping[str, CellType] | None = None,
+        code: CodeType | None = None,
     ) -> Activation:
-        """A frame of ``function``."""
+        """A frame of ``function``, whose code may be that of before."""
         closure = function.__closure__ or ()
         return Activation(
-            function.__code__, function.__globals__, closure, offset, local, stack, cells or {}
+            code or function.__code__, function.__globals__, closure, offset, local, stack,
+            cells or {},
         )
 
 

@@ -52,6 +52,7 @@ class Served:
     def take(self, function: FunctionType, on_change: Callable[[], None]) -> None:
         """Stands for a function from now on."""
         self.function, self.changed = function, on_change
+        self.code = function.__code__
         self.plain, self.parameters = self.whole(function)
 
     def whole(self, function: FunctionType) -> tuple[Callable[..., Any], Parameters]:
