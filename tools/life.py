@@ -44,8 +44,8 @@ class Stages:
     def __init__(self, function: FunctionType, *args: Any) -> None:
         self.function = function
         dispatcher = jit(function, **OPTIONS)._dispatcher
-        self.trace = dispatcher.follow(dispatcher.parameters.demand(args, {}))
-        self.config, self.compiler = dispatcher.config, dispatcher.served.compiler
+        self.trace = dispatcher.follow(dispatcher.served.parameters.demand(args, {}))
+        self.config, self.compiler = dispatcher.served.config, dispatcher.served.compiler
 
     @property
     def bytecode(self) -> str:

@@ -358,7 +358,7 @@ class Reading:
                 lines[line] += share * step.seconds
         text, first = self.source()
         return Profile(
-            self.twin.served.function.__qualname__, self.here, self.seconds, plain, self.busy, steps,
+            self.twin.served.name, self.here, self.seconds, plain, self.busy, steps,
             dict(lines), self.memory(), self.runs(), text, first)
 
     def steps(self) -> Iterator[Step]:
