@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import copy
 import datetime
+import itertools
 import json
 import math
 import os
@@ -23,10 +24,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.idioms import IDIOMS, Idiom
 from npcompile import jit
 
 ROUNDS, CALLS, SECONDS = 20, 200, 2.0
 PAGE = Path(__file__).parent.parent / "docs" / "measurements" / "users.md"
+AROUND = ("| function | plain, us | under jit, times plain's time | first call, ms |\n"
+          "|---|--:|--:|--:|")
 HEAD = ("| function | plain, us | npcompile, times | numba, times | npcompile / numba | first call "
         "| numba's |\n|---|--:|--:|--:|--:|--:|--:|")
 
@@ -418,6 +422,12 @@ def cases() -> list[Case]:
     ]
 
 
+def around(idiom: Idiom) -> Case:
+    """What users write around computations, as a case with other arguments for each call."""
+    calls = itertools.count()
+    return Case(idiom.function, lambda: idiom.make(next(calls) % 100), fresh=True, numba=False)
+
+
 def once(function: Callable[..., Any], case: Case, args: tuple[Any, ...], calls: int) -> float:
     """Seconds of a call."""
     if case.fresh:
@@ -432,13 +442,15 @@ def once(function: Callable[..., Any], case: Case, args: tuple[Any, ...], calls:
 
 def measure(case: Case) -> dict[str, Any]:
     """Plain, compiled and numba's seconds of a call, and first calls."""
-    compiled = jit(case.function)
+    compiled = jit(case.function, cache=False)
     peers: dict[str, Callable[..., Any]] = {"plain": case.function, "npcompile": compiled}
     found: dict[str, Any] = {"name": case.function.__qualname__}
     begun = perf_counter()
     compiled(*case.make())
     found["first"] = perf_counter() - begun
     try:
+        if not case.numba:
+            raise LookupError("it is not asked")
         import numba
 
         other = numba.njit(case.function)
@@ -484,23 +496,51 @@ def main() -> None:
         if options.only in case.function.__qualname__:
             rows.append(measure(case))
             print(row(rows[-1]), flush=True)
+    print(AROUND)
+    others = []
+    for idiom in IDIOMS.values():
+        if options.only in idiom.function.__qualname__:
+            others.append(measure(around(idiom)))
+            print(line(others[-1]), flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1))
     print(summary(rows))
+    print(slower(others))
     if options.write:
-        PAGE.write_text("\n".join([*page(rows), ""]))
+        PAGE.write_text("\n".join([*page(rows), *around_page(others), ""]))
+
+
+def line(found: dict[str, Any]) -> str:
+    """A line of the table of what users write around computations."""
+    plain, ours = found["plain"], found["npcompile"]
+    return (f"| {found['name']} | {1e6 * plain:.1f} | {ours / plain:.2f} | "
+            f"{1e3 * found['first']:.0f} |")
+
+
+def slower(rows: list[dict[str, Any]]) -> str:
+    """Which functions are slower under ``jit``."""
+    slow = [r["name"] for r in rows if r["npcompile"] > 1.06 * r["plain"]]
+    return f"Slower than plain by more than 6 %: {', '.join(slow) or 'none'}."
+
+
+def around_page(rows: list[dict[str, Any]]) -> list[str]:
+    """The part of the page on what users write around computations."""
+    return [
+        "", "## What users write around computations", "",
+        f"{len(rows)} functions with progress bars, prints to files, counts of words, globals, "
+        "lists of dictionaries, tables in texts and dataclasses", "(`benchmarks/idioms.py`), with "
+        "new arguments for each call, after 200 calls.  What is not compiled is Python's.", "",
+        AROUND, *map(line, rows), "", slower(rows)]
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
     """What the rows come to."""
-    slow = [r["name"] for r in rows if r["npcompile"] > 1.06 * r["plain"]]
     taken = [r for r in rows if "numba" in r]
     fast = [r for r in taken if r["npcompile"] <= 1.05 * r["numba"]]
     theirs = f", numba {mean(taken, 'numba'):.1f}" if taken else ""
     return (f"Geometric mean over plain: {mean(rows):.1f}; of the {len(taken)} that numba takes: "
-            f"{mean(taken):.1f}{theirs}.\nSlower than plain by more than 6 %: "
-            f"{', '.join(slow) or 'none'}.  As fast as numba or faster, within 5 %: {len(fast)} of "
-            f"{len(taken)}.")
+            f"{mean(taken):.1f}{theirs}.\n{slower(rows)}  As fast as numba or faster, within 5 %: "
+            f"{len(fast)} of {len(taken)}.")
 
 
 def mean(rows: list[dict[str, Any]], name: str = "npcompile") -> float:

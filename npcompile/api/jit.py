@@ -444,8 +444,7 @@ class Disabled(Jit[P, R]):
         """Says that the function runs in Python."""
         from npcompile.api.explain import Explanation
 
-        history = [f"{self._calls} calls in Python: {_OFF}"]
-        return Explanation(self.__qualname__, False, _OFF, history=history, compiled=False)
+        return Explanation(self.__qualname__, False, _OFF, compiled=False, in_python=self._calls)
 
     def lower(self, /, *args: Any, **kwargs: Any) -> Lowered:
         """Raises :class:`CompileError`: nothing is compiled."""

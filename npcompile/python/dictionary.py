@@ -371,7 +371,7 @@ class ExternalDict(DictType):
             raise self._changed()
 
     def _changed(self) -> Refused:
-        return self.t.refuse("dict", "comes from outside and would be changed")
+        return self.t.refuse("dict", "is passed in or global, and would be changed")
 
     def length(self) -> Value | None:
         if self.value.source is None:

@@ -283,7 +283,7 @@ def store(t: Tracer, target: Value, name: str, value: Value, plain: bool = False
             return
     elif not isinstance(target, Node) and registry.view(t, target).assign(name, value, plain):
         return
-    raise t.refuse(f".{name} =", "changes an object that comes from outside")
+    raise t.refuse(f".{name} =", "changes an object that is passed in or global")
 
 
 def _set_by_property(t: Tracer, target: Static, name: str, value: Value, plain: bool) -> bool:

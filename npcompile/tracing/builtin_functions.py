@@ -218,7 +218,7 @@ def _setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 def _object_setattr(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     obj, name = args[0], t.static(args[1], "__setattr__")
     if not isinstance(obj, HeapObject) or is_model(obj):
-        raise t.refuse("__setattr__", "of an object that comes from outside")
+        raise t.refuse("__setattr__", "of an object that is passed in or global")
     t.heap[obj] = {**t.heap[obj], name: args[2]}
     return NONE
 

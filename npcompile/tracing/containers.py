@@ -325,7 +325,7 @@ class ExternalList(ListType):
     value: Static
 
     def own(self) -> HeapObject:
-        raise self.t.refuse("list", "comes from outside and would be changed")
+        raise self.t.refuse("list", "is passed in or global, and would be changed")
 
     def grown(self) -> HeapObject:
         return self.t.effects.more(self.value) or self.own()

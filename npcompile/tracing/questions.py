@@ -219,7 +219,7 @@ def identical(t: Tracer, left: Value, right: Value) -> bool:
     if isinstance(left, ArrayRef) and isinstance(right, ArrayRef):
         t.aliases.compares()
         if left.storage.param >= 0 and right.storage.param >= 0:
-            raise t.refuse("is", "between two arrays from outside")
+            raise t.refuse("is", "between two arrays that are passed in or global")
         return False
     if python_class(left) is not python_class(right):
         return False

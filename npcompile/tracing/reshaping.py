@@ -20,7 +20,7 @@ def assign(t: Tracer, array: ArrayRef, shape: Value) -> None:
     """
     owner = t.trees.owns(array)
     if owner and array.storage.param >= 0:
-        raise t.refuse(".shape =", "changes an array that comes from outside")
+        raise t.refuse(".shape =", "changes an array that is passed in or global")
     if t.scope is not None:  # a loop carries the variables that it assigns to
         raise t.refuse(".shape =", "in a loop")
     made = t.operate(views.reshape, array, shape)

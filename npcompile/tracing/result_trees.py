@@ -251,7 +251,7 @@ class Trees(Reader[Tree]):
         """A list from outside, or one that it holds."""
         path = self.t.fetched.get(obj)
         if path is None:
-            raise self.t.refuse("return", "of what may be a list in a list from outside")
+            raise self.t.refuse("return", "of what may be a list in a list that is passed in")
         whole, *indices = map(self.result, path)
         if not indices:
             return whole

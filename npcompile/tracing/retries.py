@@ -171,7 +171,7 @@ def _trace(
         if isinstance(storage, Storage) and storage.param >= 0
     }
     if tracer.opened and any(node.op == "host_call" for node in walk(tracer.root)):
-        raise tracer.refuse("list", "from outside, beside calls of Python's, which may change it")
+        raise tracer.refuse("list", "is passed in or global, and Python's calls may change it")
     finalized = tracer.inputs.finalized() if tracer.effects.pending or tracer.graph_breaks else None
     if finalized is not None:  # its arguments keep it alive until the call returns
         reason = "has a finalizer, which runs when Python drops it"

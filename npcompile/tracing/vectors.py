@@ -419,7 +419,7 @@ def getitem(t: Tracer, obj: HeapObject | None, g: Vector, index: Value) -> Value
 
 def setitem(t: Tracer, obj: HeapObject, g: Vector, index: Value, value: Value) -> None:
     if g.external:
-        raise t.refuse("list", "comes from outside and would be changed")
+        raise t.refuse("list", "is passed in or global, and would be changed")
     _stays(t, obj, g)
     outer = t.heap.get(obj.part_of) if obj.part_of is not None else None
     if obj.borrowed and shows(g) and not (
@@ -489,7 +489,7 @@ def part(
 ) -> tuple[Node, ...]:
     """Copies the columns from a place on."""
     if g.home == "boxed":
-        raise t.refuse("list", "from outside, whose items are read one by one")
+        raise t.refuse("list", "is passed in or global, and is read item by item")
     found = []
     for column in g.columns:
         shown = _items(column, start, count, step)
@@ -521,7 +521,7 @@ def as_array(t: Tracer, g: Vector) -> ArrayRef:
         made = owned(t, shown)
         g = t.heap[made]  # which are others now
         if not isinstance(g, Vector):
-            raise t.refuse("list", "an array of a list from outside")
+            raise t.refuse("list", "an array of a list that is passed in or global")
     if g.item != Scalar(FLOAT, "np") and g.item != PY_FLOAT:
         arguments.require(t, "<", 0, size(t, g), "an array of an empty list")
     inner, line = parts(g.item), g.item
