@@ -112,6 +112,10 @@ class Context(Protocol):
     @property
     def facts(self) -> Facts: ...
 
+    @property
+    def deterministic(self) -> bool:
+        """Whether functions of a library may not be called for their speed alone."""
+
     def version(self, storage: Storage) -> Node:
         """What a memory holds now."""
 

@@ -61,7 +61,11 @@ def _sum(name: str) -> None:
         """The sum, or the product, over some axes."""
         if name == "prod" and isinstance(dim, (tuple, list)):
             raise ctx.refuse(name, "over several axes")
-        return reduced(ctx, name, _wide(ctx, name, input, dtype), dim, keepdim)
+        wide = _wide(ctx, name, input, dtype)
+        last = dim is None or axes(ctx, dim, wide.ndim, name) == (wide.ndim - 1,)
+        if name == "prod" and wide.dtype.kind == "f" and last and not ctx.deterministic:
+            raise ctx.refuse(name, "along rows: torch multiplies several numbers at a time")
+        return reduced(ctx, name, wide, dim, keepdim)
 
 
 for _name in ("sum", "prod"):

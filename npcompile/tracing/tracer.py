@@ -192,6 +192,10 @@ class FunctionTracer:
         return self.builder.facts
 
     @property
+    def deterministic(self) -> bool:
+        return bool(self.config.deterministic)
+
+    @property
     def generators(self) -> generators.Generators:
         """The generators that were run."""
         if self._generators is None:

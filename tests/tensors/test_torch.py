@@ -491,3 +491,33 @@ def test_inverses_of_tensors() -> None:
     for shape in [(3, 4, 6, 2), (3, 4, 1, 12), (12, 1, 2, 6), (1, 12, 12, 1)]:
         check(lambda a: torch.linalg.tensorinv(a, 2), a.reshape(shape), loose=True,
               captured=shape[0] > 1)
+
+
+@pytest.mark.parametrize("text", ["x.reshape(-1)", "x.t().contiguous()", "x.clamp(0.2, 0.8)",
+                                  "torch.sort(x, dim=1)[0]", "x.prod(dim=1)"])
+def test_calls_with_torchs_bits_are_compared_with_torchs(text: str) -> None:
+    """Their results are the same whoever makes them, so that a clock may choose."""
+    space: dict[str, Any] = {"torch": torch}
+    exec(f"def f(x): return {text}", space)
+    f, compiled = space["f"], jit(space["f"])
+    x = torch.rand(8, 16)
+    for _ in range(60):
+        assert torch.equal(compiled(x), f(x))
+    assert compiled.cache_info().fallbacks > 0
+
+
+@pytest.mark.parametrize("text", ["x.sum(dim=1)", "torch.exp(x)", "x * 2 + 1"])
+def test_other_calls_of_tensors_are_compiled_whatever_a_clock_says(text: str) -> None:
+    space: dict[str, Any] = {"torch": torch}
+    exec(f"def f(x): return {text}", space)
+    compiled = jit(space["f"])
+    for _ in range(60):
+        compiled(torch.rand(8, 16))
+    assert not compiled.cache_info().fallbacks
+
+
+def test_products_along_rows_are_compiled_where_bits_are_promised() -> None:
+    compiled = jit(lambda x: x.prod(dim=1), deterministic="portable")
+    x = torch.rand(8, 16)
+    assert torch.allclose(compiled(x), x.prod(dim=1))
+    assert compiled.cache_info().compiled == 1

@@ -23,8 +23,10 @@ from npcompile.tracing.graph_breaks import is_heavy
 
 if TYPE_CHECKING:
     from npcompile.graph import routines
+    from npcompile.runtime.versions import tensor_bits
 else:
     defer(globals(), "npcompile.graph", "routines")
+    defer(globals(), "npcompile.runtime.versions", "tensor_bits")
 
 
 def lower(traced: Trace, config: Config, watch: Stopwatch) -> Program:
@@ -65,7 +67,9 @@ def outline(traced: Trace, config: Config) -> Outline:
         repeatable,
         not repeatable or stores(graph.result),
         fp_attribution.marked(graph) and not stores(graph.result),
-        exact(graph) and not any(isinstance(leaf.source, TensorMemory) for leaf in traced.leaves),
+        exact(graph) and (
+            not any(isinstance(leaf.source, TensorMemory) for leaf in traced.leaves)
+            or tensor_bits.torchs(graph)),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
         price(graph),

@@ -145,13 +145,14 @@ def whole_register(f: LLVMFunction, bit: Value) -> Value:
 def permutes(elem: str, lanes: int, count: int) -> bool:
     """Whether a table can be held in up to four registers and permuted by index."""
     full = {"double": 8, "float": 16}.get(elem, 0)
-    return full > 0 and lanes % full == 0 and count <= 4 * full
+    half = lanes == full // 2 > 0
+    return full > 0 and (lanes % full == 0 or half) and count <= 4 * (lanes if half else full)
 
 
 def permute(f: LLVMFunction, elem: str, numbers: tuple[Literal, ...], index: Value) -> Value:
     """``numbers[index]``; bits of the index above the table's are ignored."""
-    lanes = index.lanes
-    if lanes * _BITS[elem] > 512:
+    lanes, bits = index.lanes, index.lanes * _BITS[elem]
+    if bits > 512:
         low, high = (permute(f, elem, numbers, _part(f, index, part)) for part in (0, 1))
         return f.shuffle(low, high, range(lanes))
     kind, wide = ("d", "i64") if elem == "double" else ("s", "i32")
@@ -159,7 +160,7 @@ def permute(f: LLVMFunction, elem: str, numbers: tuple[Literal, ...], index: Val
         narrow = int(index.elem[1:]) > int(wide[1:])
         index = f.convert("trunc" if narrow else "zext", index, wide)
     if len(numbers) <= lanes:
-        return f.call(instruction("permute", kind), (elem, lanes),
+        return f.call(instruction("permute", kind, bits), (elem, lanes),
                       vector_literal(elem, numbers * (lanes // len(numbers))), index)
     if len(numbers) > 2 * lanes:
         half = len(numbers) // 2
@@ -168,7 +169,7 @@ def permute(f: LLVMFunction, elem: str, numbers: tuple[Literal, ...], index: Val
         upper = f.icmp("ne", bit, literal(wide, 0, lanes))
         return f.select(upper, second, first)
     halves = [vector_literal(elem, numbers[at : at + lanes]) for at in (0, lanes)]
-    return f.call(instruction("permute_two", kind), (elem, lanes),
+    return f.call(instruction("permute_two", kind, bits), (elem, lanes),
                   halves[0], index, halves[1])
 
 
