@@ -16,10 +16,10 @@ it holds ``AT_ONCE`` seconds or more, calls that no version serves are Python's:
 *Slower than Python* (versions that need Python around them: pauses, side exits, guards that
 fail).  A version with NumPy's bits takes turns with the plain function
 (:mod:`~npcompile.runtime.versions.tiering`) as soon as it is made, if it pauses, is looked at by
-Python at each call or is for torch's tensors, otherwise after ``EXITS`` calls that left compiled code or that its entry did
-not take, and again after twice as many.  It is given up for as long as calls are no longer than
-those which were timed, once ``MARGIN`` times slower, and at once when its calls have taken ``DEBT``
-seconds more than Python's would have::
+Python at each call or is for torch's tensors, otherwise after ``EXITS`` calls that left compiled
+code or that its entry did not take, and again after twice as many.  It is given up for as long as
+calls are no longer than those which were timed, once ``MARGIN`` times slower, and at once when its
+calls have taken ``DEBT`` seconds more than Python's would have::
 
     cost of calls  <=  DEBT + one call  +  (those before EXITS exits)
 
