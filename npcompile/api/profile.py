@@ -281,15 +281,10 @@ class Ticks:
     def __init__(self) -> None:
         self._readings: list[tuple[float, int]] = []
 
-    def due(self) -> bool:
-        """Whether another reading tells more."""
-        return not self._readings or perf_counter() - self._readings[-1][0] >= BETWEEN / 2
-
     def read(self, begun: float, recorder: Recorder, before: int = 0) -> None:
         """Takes a call that began then, and whose first event has the number ``before``."""
         if recorder.count > before:
-            at = min(event.begin for event in _first(recorder, before))
-            self._readings.append((begun, at))
+            self._readings.append((begun, recorder.begin(before)))
 
     def rate(self) -> float:
         """Ticks in a second."""
@@ -303,12 +298,6 @@ class Ticks:
     def zero(self) -> float:
         """The time of the first call."""
         return self._readings[0][0] if self._readings else 0.0
-
-
-def _first(recorder: Recorder, before: int) -> Iterator[Event]:
-    """The first events after others; the whole program's is the last of a call, and begins it."""
-    for number in range(before, recorder.count):
-        yield recorder.event(number)
 
 
 def _best(call: _Calls, twin: Dispatcher, recorder: Recorder) -> Reading:

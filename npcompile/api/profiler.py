@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from array import array
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +20,8 @@ from npcompile.core.units import time_text
 from npcompile.core.unseen import unseen
 from npcompile.runtime.unsafe.native_functions import FunctionBase, install
 
-LONG = 100e-6  # seconds of a call, from which its processor time is read
+LONG = 100e-6  # seconds of a call, from which its processor time counts
+OFTEN = 5e-3  # seconds from one call that is looked at to the next
 
 
 class _RecordedFunction(FunctionBase):
@@ -45,32 +48,42 @@ class _RecordedFunction(FunctionBase):
 
 @dataclass
 class _Recorded:
-    """What was recorded of one function."""
+    """What was recorded of one function; ``times``: when each call began and ended, as numbers,
+    which the garbage collector does not look at."""
 
     entry: _RecordedFunction
     recorder: Recorder
-    calls: int = 0
-    seconds: float = 0.0
-    #: of calls whose processor time is read, and that time: reading it takes a microsecond
+    times: array[float] = field(default_factory=lambda: array("d"))
+    #: of the calls whose processor time was read, and that time
     watched: float = 0.0
     busy: float = 0.0
-    spans: list[tuple[float, float]] = field(default_factory=list)
 
-    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """One call, timed."""
-        watched = self.seconds >= LONG * self.calls
-        ran = process_time() if watched else 0.0
+    @property
+    def calls(self) -> int:
+        return len(self.times) // 2
+
+    @property
+    def seconds(self) -> float:
+        return sum(self.times[1::2]) - sum(self.times[::2])
+
+    @property
+    def spans(self) -> Iterator[tuple[float, float]]:
+        return zip(self.times[::2], self.times[1::2], strict=True)
+
+    def look(self, args: tuple[Any, ...], kwargs: dict[str, Any], ticks: Ticks) -> Any:
+        """One call, of which the processor time and the counter are read, too: that takes as long
+        as many a call."""
+        before, ran = self.recorder.count, process_time()
         begun = perf_counter()
         try:
             return self.entry(*args, **kwargs)
         finally:
-            ended = perf_counter()
-            self.calls += 1
-            self.seconds += ended - begun
-            self.spans.append((begun, ended))
-            if watched:
+            ended, ran = perf_counter(), process_time() - ran
+            self.times.extend((begun, ended))
+            ticks.read(begun, self.recorder, before)
+            if ended - begun >= LONG:
                 self.watched += ended - begun
-                self.busy += process_time() - ran
+                self.busy += ran
 
 
 class profiler:
@@ -108,6 +121,7 @@ class profiler:
     def __init__(self) -> None:
         self._functions: dict[Any, _Recorded] = {}
         self._ticks = Ticks()
+        self._due = 0.0  # when a call is looked at again
         self.profiles: dict[str, Profile] = {}
 
     @property
@@ -130,22 +144,26 @@ class profiler:
                 self.profiles[key.__qualname__] = reading.profile(None)
 
     def _take(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        found = self._functions.get(function)
-        if found is None:
-            recorder = Recorder()
-            entry = _RecordedFunction(function, recorder)
-            found = self._functions[function] = _Recorded(entry, recorder)
-            bound = entry.dispatcher.served.parameters.bind(args, kwargs)
-            if bound is not None:
-                with suppress(Refused):  # Python runs the call
-                    entry.dispatcher.compile(bound)
-        if not self._ticks.due():
-            return found.call(args, kwargs)
-        before = found.recorder.count
+        found = self._functions.get(function) or self._begin(function, args, kwargs)
+        begun = perf_counter()
+        if begun >= self._due:
+            self._due = begun + OFTEN
+            return found.look(args, kwargs, self._ticks)
         try:
-            return found.call(args, kwargs)
+            return found.entry(*args, **kwargs)
         finally:
-            self._ticks.read(found.spans[-1][0], found.recorder, before)
+            found.times.extend((begun, perf_counter()))
+
+    def _begin(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Recorded:
+        recorder = Recorder()
+        entry = _RecordedFunction(function, recorder)
+        found = self._functions[function] = _Recorded(entry, recorder)
+        bound = entry.dispatcher.served.parameters.bind(args, kwargs)
+        if bound is not None:
+            with suppress(Refused):  # Python runs the call
+                entry.dispatcher.compile(bound)
+        self._due = 0.0
+        return found
 
     def __str__(self) -> str:
         lines = []

@@ -72,10 +72,11 @@ class Recorder:
         """The number of events so far."""
         return int(self._words[1])
 
-    def event(self, number: int) -> Event:
-        """One event, by its number."""
-        at = FIRST_EVENT + WORDS * number
-        return Event(*self._words[at : at + WORDS].tolist())
+    def begin(self, number: int) -> int:
+        """When the first one of the events from one on begins: the whole program's is the last of
+        a call."""
+        first, end = (FIRST_EVENT + WORDS * k for k in (number, self.count))
+        return int(self._words[first + 1 : end : WORDS].min())
 
     def clear(self) -> None:
         """Forgets the times, not the marks."""

@@ -141,7 +141,7 @@ def looked_at() -> int:
     """How tools look at the program, at this thread if that is known: ``LINES``, ``CALLS`` or 0."""
     if sys.gettrace() is not None:
         return LINES
-    if not hasattr(sys, "monitoring"):  # before 3.12
+    if "monitoring" not in vars(sys):  # before 3.12; asking for the attribute takes a microsecond
         return CALLS if sys.getprofile() is not None else 0
     places = _places() if _found else None
     tools = _tools_in_python() if places is None else word(places.address)
