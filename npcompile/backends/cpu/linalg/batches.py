@@ -9,7 +9,7 @@ Sizes are those of the operands' axes, each once; ``stride`` leads from one matr
 Results are in C order.  1 if all went well, else 0.
 
 Kernels are looked up in a table by their sizes; one that is not there yet is asked for by
-``npc.find.ROUTINE.T``.  Matrices that are not in C order, and those that are left behind the last
+``npc.find.ROUTINE.T``.  Matrices that are not in C order, and all that are left behind the last
 whole block of lanes, are copied to the stack first; idle lanes have the last matrix, too.
 """
 
@@ -22,11 +22,12 @@ import numpy as np
 
 from npcompile.backends.cpu.linalg.matrices import Matrices
 from npcompile.backends.cpu.linalg.small_kernels import core, lanes
-from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64
+from npcompile.backends.cpu.llvm.text import LLVMFunction, Value, i64, literal
 from npcompile.backends.target import Target
 from npcompile.core.records import record
 from npcompile.linalg.small.table import ALGORITHMS, LONGEST
 
+TRUE = literal("i1", True)
 #: of names of modules
 PREFIX = "batch_"
 #: entries of a table for each first size
@@ -156,25 +157,40 @@ class Batches(Matrices):
 
     def _rest(self, f: LLVMFunction, kernel: Value, start: Value, count: Value,
               arrays: tuple[list[MatrixArray], list[MatrixArray]], well: Value) -> None:
-        """Matrices from ``start`` on, by copies of a block."""
+        """Matrices from ``start`` on, block after block: of arrays that are not in C order, and of
+        all in a block that is not whole, by copies."""
         inputs, outputs = arrays
-        size = LONGEST * LONGEST
-        copies = [(f.alloca("double", size * self.lanes), i64(size)) for _ in (*inputs, *outputs)]
+        size = i64(LONGEST * LONGEST)
+        copies = [f.alloca("double", LONGEST * LONGEST * self.lanes) for _ in (*inputs, *outputs)]
+        in_order = [*(self._in_c_order(f, array) for array in inputs), *[TRUE for _ in outputs]]
         with f.loop(start, count, self.lanes) as running:
-            first, last = running.index, f.binary("sub", count, i64(1))
-            with f.loop(i64(0), i64(self.lanes)) as inner:
-                index = f.intrinsic("smin", f.binary("add", first, inner.index), last)
-                for array, (copy, step) in zip(inputs, copies):
-                    self._copied(f, array, index, self.at(f, copy, (inner.index, step)))
-            self._run(f, kernel, i64(1), copies, well)
-            end = f.intrinsic("smin", f.binary("sub", count, first), i64(self.lanes))
-            with f.loop(i64(0), end) as inner:
+            first = running.index
+            left = f.binary("sub", count, first)
+            whole = f.icmp("sge", left, i64(self.lanes))
+            places, direct = [], [f.binary("and", whole, one) for one in in_order]
+            for array, copy, one in zip((*inputs, *outputs), copies, direct):
+                here = self.at(f, array.pointer, (first, array.step))
+                places.append((f.select(one, here, copy), f.select(one, array.step, size)))
+            for array, copy, one in zip(inputs, copies, direct):
+                with f.when(f.negate(one)):
+                    self._filled(f, array, first, count, (copy, size))
+            self._run(f, kernel, i64(1), places, well)
+            with f.when(f.negate(whole)), f.loop(i64(0), left) as inner:
                 index = f.binary("add", first, inner.index)
-                for array, (copy, step) in zip(outputs, copies[len(inputs) :]):
-                    source = self.at(f, copy, (inner.index, step))
+                for array, copy in zip(outputs, copies[len(inputs) :]):
+                    source = self.at(f, copy, (inner.index, size))
                     target = self.at(f, array.pointer, (index, array.step))
                     f.run_here("pack", array.rows, array.columns, source, array.columns, i64(1),
                                target)
+
+    def _filled(self, f: LLVMFunction, array: MatrixArray, first: Value, count: Value,
+                place: tuple[Value, Value]) -> None:
+        """Copies a block of matrices; lanes without one have the last."""
+        copy, size = place
+        last = f.binary("sub", count, i64(1))
+        with f.loop(i64(0), i64(self.lanes)) as inner:
+            index = f.intrinsic("smin", f.binary("add", first, inner.index), last)
+            self._copied(f, array, index, self.at(f, copy, (inner.index, size)))
 
     def _copied(self, f: LLVMFunction, array: MatrixArray, index: Value, to: Value) -> None:
         source = self.at(f, array.pointer, (index, array.step))
