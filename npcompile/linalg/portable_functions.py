@@ -117,30 +117,48 @@ def cholesky(a: Any, /, *, upper: Any = False) -> Any:
 
 @followed
 def qr(a: Any, mode: Any = "reduced") -> Any:
-    """An orthogonal and a triangular factor of one matrix."""
+    """An orthogonal and a triangular factor."""
     a = np.asarray(a)
-    if a.ndim != 2 or a.size == 0 or a.dtype.char in "efF" or (
+    if a.ndim < 2 or a.size == 0 or a.dtype.char in "efF" or (
         mode != "reduced" and mode != "complete" and mode != "r"):
         raise LinAlgError
-    r = doubled(a)
-    m, n = r.shape
-    k = min(m, n)
-    taus = np.zeros(k, r.dtype)
+    wide = a.shape[-2] if mode == "complete" else min(a.shape[-2:])
+    if a.ndim == 2:
+        q, r = _orthogonal(doubled(a), wide)
+    else:
+        m, n = a.shape[-2:]
+        matrices = doubled(a).reshape(-1, m, n)
+        qs = np.empty((len(matrices), m, wide), matrices.dtype)
+        rs = np.empty((len(matrices), wide, n), matrices.dtype)
+        for k in range(len(matrices)):
+            qs[k], rs[k] = _orthogonal(matrices[k].copy(), wide)
+        q, r = qs.reshape((*a.shape[:-1], wide)), rs.reshape((*a.shape[:-2], wide, n))
+    return r if mode == "r" else QRResult(q, r)
+
+
+@followed
+def _orthogonal(r: Any, wide: Any) -> Any:
+    """Both factors of a matrix, which is overwritten."""
+    taus = np.zeros(min(r.shape), r.dtype)
     portable.reflect(r, taus)
-    if mode == "r":
-        return np.triu(r[:k])
-    wide = m if mode == "complete" else k
-    return QRResult(portable.formed(r, taus, wide), np.triu(r[:wide]))
+    return portable.formed(r, taus, wide), np.triu(r[:wide])
 
 
 @followed
 def eigh(a: Any, UPLO: Any = "L") -> Any:
     """Eigenvalues and eigenvectors of a symmetric matrix of real numbers, 32 rows at most."""
     a = square(a)
-    if a.ndim != 2 or a.dtype.char in "efF" or a.shape[0] == 0 or (
-        UPLO != "L" and UPLO != "U"):
+    if a.dtype.char in "efF" or a.size == 0 or (UPLO != "L" and UPLO != "U"):
         raise LinAlgError
-    w, v = portable.eigen(doubled(a), UPLO == "L")
+    if a.ndim == 2:
+        w, v = portable.eigen(doubled(a), UPLO == "L")
+    else:
+        n = a.shape[-1]
+        matrices = doubled(a).reshape(-1, n, n)
+        ws, vs = np.empty(matrices.shape[:-1]), np.empty(matrices.shape)
+        for k in range(len(matrices)):
+            ws[k], vs[k] = portable.eigen(matrices[k].copy(), UPLO == "L")
+        w, v = ws.reshape(a.shape[:-1]), vs.reshape(a.shape)
     return EighResult(w, v)
 
 
@@ -155,18 +173,33 @@ def svd(a: Any, full_matrices: Any = True, compute_uv: Any = True, hermitian: An
     """Singular values and vectors of a matrix of real numbers, 32 rows and columns at most; without
     vectors that belong to no value."""
     a = np.asarray(a)
-    if a.ndim != 2 or a.dtype.char in "efF" or a.size == 0 or hermitian:
+    if a.ndim < 2 or a.dtype.char in "efF" or a.size == 0 or hermitian:
         raise LinAlgError
-    m, n = a.shape
+    m, n = a.shape[-2:]
     if compute_uv and full_matrices and m != n:
         raise LinAlgError
-    wide = doubled(a)
-    if m >= n:
-        u, s, vt = portable.singular(wide)
+    if a.ndim == 2:
+        u, s, vt = _values(doubled(a))
     else:
-        v, s, ut = portable.singular(wide.T.copy())
-        u, vt = ut.T.copy(), v.T.copy()
+        k = min(m, n)
+        matrices = doubled(a).reshape(-1, m, n)
+        us, vts = np.empty((len(matrices), m, k)), np.empty((len(matrices), k, n))
+        several = np.empty((len(matrices), k))
+        for i in range(len(matrices)):
+            us[i], several[i], vts[i] = _values(matrices[i].copy())
+        batch = a.shape[:-2]
+        u, s, vt = us.reshape((*batch, m, k)), several.reshape((*batch, k)), vts.reshape(
+            (*batch, k, n))
     return SVDResult(u, s, vt) if compute_uv else s
+
+
+@followed
+def _values(a: Any) -> Any:
+    """Singular values between the vectors, of a matrix that is overwritten."""
+    if a.shape[0] >= a.shape[1]:
+        return portable.singular(a)
+    v, s, ut = portable.singular(a.T.copy())
+    return ut.T.copy(), s, v.T.copy()
 
 
 @followed
@@ -177,17 +210,29 @@ def svdvals(x: Any, /) -> Any:
 
 @followed
 def slogdet(a: Any) -> Any:
-    """Sign and logarithm of the size of the determinant of one matrix of real numbers."""
+    """Sign and logarithm of the size of the determinant, of real numbers."""
     a = square(a)
-    if a.ndim != 2 or a.dtype.kind == "c" or a.dtype.char == "f":
+    if a.dtype.kind == "c" or a.dtype.char == "f" or (a.ndim > 2 and a.size == 0):
         raise LinAlgError
-    wide = doubled(a)
-    sign = portable.factor(wide, np.arange(a.shape[0]))
+    if a.ndim == 2:
+        sign, total = _logarithm(doubled(a))
+        return SlogdetResult(np.float64(sign), np.float64(total))
+    matrices = doubled(a).reshape(-1, a.shape[-1], a.shape[-1])
+    signs, totals = np.empty(len(matrices)), np.empty(len(matrices))
+    for k in range(len(matrices)):
+        signs[k], totals[k] = _logarithm(matrices[k].copy())
+    return SlogdetResult(signs.reshape(a.shape[:-2]), totals.reshape(a.shape[:-2]))
+
+
+@followed
+def _logarithm(a: Any) -> Any:
+    """Sign and logarithm of the determinant of a matrix, which is overwritten."""
+    sign = portable.factor(a, np.arange(a.shape[0]))
     total = 0.0
     for j in range(a.shape[0]):
-        pivot = wide[j, j]
+        pivot = a[j, j]
         if pivot == 0:
             raise LinAlgError
         sign = -sign if pivot < 0 else sign
         total += np.log(abs(pivot))
-    return SlogdetResult(np.float64(sign), np.float64(total))
+    return sign, total

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,27 +9,23 @@ import numpy as np
 import pytest
 
 from npcompile import CompileError, DeterminismError, deterministic, jit
+from tests.linalg import portable_page
 from tests.linalg.portable_page import numbers
 
 
-def page(capability: str, threads: int) -> str:
-    environment = {**os.environ, "NPCOMPILE_CPU_CAPABILITY": capability,
-                   "NPCOMPILE_NUM_THREADS": str(threads)}
-    done = subprocess.run([sys.executable, "-m", "tests.linalg.portable_page"], env=environment,
-                          capture_output=True, text=True, timeout=500)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
-
-
 def test_one_sum_of_bits_for_each_function() -> None:
-    first = page("default", 1)
-    assert len(first.splitlines()) >= 80
-    assert page("avx2", 3) == first
+    """A sample: `python -m tests.linalg.portable_page all` compares all."""
+    assert len(portable_page.lines()) >= 100
+    first = portable_page.output("default", 1, "12", "1")
+    assert portable_page.output("avx2", 3, "12", "1") == first
+    assert portable_page.output("scalar", 2, "12", "1") == first
 
 
 @pytest.mark.slow
-def test_one_sum_of_bits_on_two_threads() -> None:
-    assert page("default", 2) == page("avx2", 1)
+@pytest.mark.parametrize("capability", portable_page.CAPABILITIES)
+@pytest.mark.parametrize("threads", portable_page.THREADS)
+def test_one_sum_of_bits_on_every_machine(capability: str, threads: int) -> None:
+    assert portable_page.output(capability, threads) == portable_page.output("default", 1)
 
 
 @pytest.mark.parametrize("dtype", "dfDF")
@@ -166,6 +159,25 @@ def test_eigenvectors_are_as_good_as_lapacks(n: int) -> None:
     ours = np.array([errors(a, *compiled(a)) for a in matrices])
     theirs = np.array([errors(a, *np.linalg.eigh(a)) for a in matrices])
     assert (ours.max(axis=0) <= 2 * theirs.max(axis=0)).all(), (ours, theirs)
+
+
+def test_batches_of_factors_and_values_are_those_of_their_matrices() -> None:
+    a = numbers("d", 2, 3, 5, 4)
+    square = a[..., :4, :]
+    functions: list[tuple[Callable[..., Any], Any]] = [
+        (LINALG.qr, a), (LINALG.svd, square), (LINALG.svdvals, a), (LINALG.eigh, square),
+        (lambda a: LINALG.qr(a, mode="r"), a), (lambda a: LINALG.qr(a, mode="complete"), a),
+        (lambda a: LINALG.svd(a, full_matrices=False), a.swapaxes(-1, -2)),
+        (LINALG.slogdet, square), (LINALG.eigvalsh, square)]
+    for function, given in functions:
+        compiled = portable(lambda x, function=function: function(x))
+        whole, one = compiled(given), compiled(given[1, 2])
+        for parts, part in zip(*(x if isinstance(x, tuple) else (x,) for x in (whole, one))):
+            assert np.array_equal(parts[1, 2], part)
+        if function is LINALG.svd:
+            assert np.allclose(whole.U * whole.S[..., None, :] @ whole.Vh, given)
+    with pytest.raises((DeterminismError, CompileError, ValueError)):
+        portable(lambda x: LINALG.slogdet(x))(np.zeros((2, 0, 0)))
 
 
 def test_what_has_no_portable_way_raises_by_name() -> None:
