@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from npcompile.tensors.elementwise import HALF
 from npcompile.tensors.expressions import TensorExpr, composition
 
 INTEGERS, REAL, NUMBERS, ALL = "iu", "iuf", "iufc", "biufc"
@@ -22,19 +23,19 @@ def _refused(first: Any, *others: Any) -> Any:
 # ------------------------------------------------------------------ sums and products
 
 
-@composition("add", "Tensor.__add__", dtypes=ALL)
+@composition("add", "Tensor.__add__", dtypes=ALL + "h")
 def add(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``input + alpha * other``"""
     return _refused(input, other).do_pair("plain_add", input, _scaled(input, other, alpha))
 
 
-@composition("sub", "subtract", "Tensor.__sub__", dtypes=NUMBERS)
+@composition("sub", "subtract", "Tensor.__sub__", dtypes=NUMBERS + "h")
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     """``input - alpha * other``"""
     return _refused(input, other).do_pair("plain_sub", input, _scaled(input, other, alpha))
 
 
-@composition("rsub", dtypes=NUMBERS)
+@composition("rsub", dtypes=NUMBERS + "h")
 def rsub(input: Any, other: Any, alpha: Any = 1) -> Any:
     """``other - alpha * input``"""
     return input.do_pair("plain_sub", other, _scaled(other, input, alpha))
@@ -45,21 +46,23 @@ def _scaled(input: Any, other: Any, alpha: Any) -> Any:
     if type(alpha) is int and alpha == 1:
         return other
     pair = [x for x in (input, other) if is_tensor(x)]
-    if any(x.dtype.kind != "f" for x in pair) or len({x.dtype for x in pair}) > 1:
+    if any(x.dtype.char not in "fd" for x in pair) or len({x.dtype for x in pair}) > 1:
         raise _refused(input, other).refuse("alpha= of integers, or of unlike dtypes")
     return other * alpha
 
 
-@composition("div", "divide", "Tensor.__truediv__", dtypes=ALL)
+@composition("div", "divide", "Tensor.__truediv__", dtypes=ALL + "h")
 def div(input: Any, other: Any, *, rounding_mode: Any = None) -> Any:
     """The quotient, which may be rounded."""
     one = _refused(input, other)
+    if not is_tensor(input) and other.dtype == HALF:
+        raise one.refuse("a number by tensors of float16, which torch takes the reciprocals of")
     if rounding_mode is None:
         return one.do_pair("true_divide", input, other)
     if rounding_mode == "floor":
         return one.do_pair("floor_divide", input, other)
     pair = [x for x in (input, other) if is_tensor(x)]
-    if rounding_mode != "trunc" or any(x.dtype.kind != "f" for x in pair):
+    if rounding_mode != "trunc" or any(x.dtype.char not in "fd" for x in pair):
         raise one.refuse("rounding_mode= of integers")
     return one.do_pair("true_divide", input, other).trunc()
 

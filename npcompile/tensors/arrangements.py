@@ -20,12 +20,12 @@ from npcompile.ops.arguments import (
 from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import shapes
-from npcompile.tensors.tensor_functions import named, result, tensor
+from npcompile.tensors.tensor_functions import moving, result, tensor
 
 # ------------------------------------------------------------------ other orders
 
 
-@named("roll")
+@moving("roll")
 def roll(ctx: Context, input: Operand, shifts: Operand, dims: Operand = None) -> Tensor:
     """Elements moved along axes, or along all as one."""
     ref = tensor(ctx, input, "roll")
@@ -39,7 +39,7 @@ def roll(ctx: Context, input: Operand, shifts: Operand, dims: Operand = None) ->
 
 
 def _half(name: str) -> None:
-    @named(name)
+    @moving(name)
     def keep(ctx: Context, input: Operand, diagonal: Operand = 0) -> Tensor:
         """The triangle above or below a diagonal; else 0."""
         ref = tensor(ctx, input, name)
@@ -52,7 +52,7 @@ for _name in ("tril", "triu"):
     _half(_name)
 
 
-@named("diagonal")
+@moving("diagonal")
 def diagonal(ctx: Context, input: Operand, offset: Operand = 0, dim1: Operand = 0,
              dim2: Operand = 1) -> Tensor:
     """The view of a diagonal as the last axis."""
@@ -64,21 +64,21 @@ def diagonal(ctx: Context, input: Operand, offset: Operand = 0, dim1: Operand = 
     return Tensor(selection.diagonal_of(ctx, ref, place, (first, second)))
 
 
-@named("linalg.diagonal")
+@moving("linalg.diagonal")
 def diagonal_of_matrices(ctx: Context, A: Operand, *, offset: Operand = 0, dim1: Operand = -2,
                          dim2: Operand = -1) -> Tensor:
     """The view of the diagonals of matrices."""
     return diagonal(ctx, A, offset, dim1, dim2)
 
 
-@named("diagonal_copy", method=False)
+@moving("diagonal_copy", method=False)
 def diagonal_copy(ctx: Context, input: Operand, offset: Operand = 0, dim1: Operand = 0,
                   dim2: Operand = 1) -> Tensor:
     """A copy of a diagonal."""
     return fresh(ctx, diagonal(ctx, input, offset, dim1, dim2))
 
 
-@named("diag")
+@moving("diag")
 def diag(ctx: Context, input: Operand, diagonal: Operand = 0) -> Tensor:
     """The matrix with a diagonal, or a copy of the diagonal of a matrix."""
     ref, place = tensor(ctx, input, "diag"), static_int(ctx, diagonal, "diag")
@@ -89,7 +89,7 @@ def diag(ctx: Context, input: Operand, diagonal: Operand = 0) -> Tensor:
     return fresh(ctx, Tensor(selection.diagonal_of(ctx, ref, place, (0, 1))))
 
 
-@named("diagflat")
+@moving("diagflat")
 def diagflat(ctx: Context, input: Operand, offset: Operand = 0) -> Tensor:
     """The matrix whose diagonal has all elements of a tensor."""
     flat = shapes.reshape(ctx, input, -1)
@@ -101,7 +101,7 @@ def fresh(ctx: Context, x: Tensor) -> Tensor:
     return shapes.copied(ctx, x.memory, c_strides(x.memory.shape))
 
 
-@named("moveaxis", "movedim")
+@moving("moveaxis", "movedim")
 def moveaxis(ctx: Context, input: Operand, source: Operand, destination: Operand) -> Tensor:
     """The view with some axes at other places."""
     ref = tensor(ctx, input, "moveaxis")
@@ -110,7 +110,7 @@ def moveaxis(ctx: Context, input: Operand, source: Operand, destination: Operand
     return Tensor(made)
 
 
-@named("adjoint")
+@moving("adjoint")
 def adjoint(ctx: Context, input: Operand) -> Tensor:
     """The transposed matrices of real numbers."""
     ref = tensor(ctx, input, "adjoint")
@@ -120,7 +120,7 @@ def adjoint(ctx: Context, input: Operand) -> Tensor:
 
 
 def _flipped(name: str, axis: int) -> None:
-    @named(name)
+    @moving(name)
     def flip(ctx: Context, input: Operand) -> Tensor:
         """A copy with one axis backwards."""
         return shapes.flip(ctx, input, (axis,))
@@ -130,7 +130,7 @@ _flipped("flipud", 0)
 _flipped("fliplr", 1)
 
 
-@named("rot90")
+@moving("rot90")
 def rot90(ctx: Context, input: Operand, k: Operand = 1, dims: Operand = (0, 1)) -> Tensor:
     """A quarter turn of a copy, k times."""
     ref = tensor(ctx, input, "rot90")
@@ -147,19 +147,19 @@ def rot90(ctx: Context, input: Operand, k: Operand = 1, dims: Operand = (0, 1)) 
 # ------------------------------------------------------------------ other shapes
 
 
-@named("atleast_1d", method=False)
+@moving("atleast_1d", method=False)
 def atleast_1d(ctx: Context, *tensors: Operand) -> Operand:
     """At least one axis."""
     return _at_least(ctx, tensors, {0: (0,)})
 
 
-@named("atleast_2d", method=False)
+@moving("atleast_2d", method=False)
 def atleast_2d(ctx: Context, *tensors: Operand) -> Operand:
     """At least two axes."""
     return _at_least(ctx, tensors, {0: (0, 0), 1: (0,)})
 
 
-@named("atleast_3d", method=False)
+@moving("atleast_3d", method=False)
 def atleast_3d(ctx: Context, *tensors: Operand) -> Operand:
     """At least three axes."""
     return _at_least(ctx, tensors, {0: (0, 0, 0), 1: (0, -1), 2: (-1,)})
@@ -180,7 +180,7 @@ def _at_least(
     return found[0] if one else tuple(found)
 
 
-@named("unflatten")
+@moving("unflatten")
 def unflatten(ctx: Context, input: Operand, dim: Operand, sizes: Operand) -> Tensor:
     """One axis as several."""
     ref = tensor(ctx, input, "unflatten")
@@ -202,7 +202,7 @@ def unflatten(ctx: Context, input: Operand, dim: Operand, sizes: Operand) -> Ten
                        [*ref.strides[:at], *steps[::-1], *ref.strides[at + 1 :]]))
 
 
-@named("Tensor.view_as", "Tensor.reshape_as")
+@moving("Tensor.view_as", "Tensor.reshape_as")
 def reshape_as(ctx: Context, input: Operand, other: Operand) -> Tensor:
     """The shape of another tensor."""
     ref = tensor(ctx, other, "view_as")
@@ -214,14 +214,14 @@ def _number(ctx: Context, size: Size) -> Operand:
     return size if isinstance(size, int) else ctx.builder.size(size)
 
 
-@named("Tensor.expand_as")
+@moving("Tensor.expand_as")
 def expand_as(ctx: Context, input: Operand, other: Operand) -> Tensor:
     """A view that repeats axes of length 1."""
     ref = tensor(ctx, other, "expand_as")
     return shapes.expand(ctx, input, tuple(_number(ctx, n) for n in ref.shape))
 
 
-@named("broadcast_tensors", method=False)
+@moving("broadcast_tensors", method=False)
 def broadcast_tensors(ctx: Context, *tensors: Operand) -> tuple[Tensor, ...]:
     """Views of one shape."""
     items = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
@@ -232,7 +232,7 @@ def broadcast_tensors(ctx: Context, *tensors: Operand) -> tuple[Tensor, ...]:
     return tuple([Tensor(views.broadcast(ctx, ref, wide)) for ref in refs])
 
 
-@named("meshgrid", method=False)
+@moving("meshgrid", method=False)
 def meshgrid(ctx: Context, *tensors: Operand, indexing: Operand = None) -> tuple[Tensor, ...]:
     """Coordinates as views of one shape."""
     items = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)) else tensors
@@ -256,7 +256,7 @@ def meshgrid(ctx: Context, *tensors: Operand, indexing: Operand = None) -> tuple
 # ------------------------------------------------------------------ pieces
 
 
-@named("narrow")
+@moving("narrow")
 def narrow(ctx: Context, input: Operand, dim: Operand, start: Operand, length: Operand) -> Tensor:
     """The view of some places of an axis."""
     ref = tensor(ctx, input, "narrow")
@@ -277,7 +277,7 @@ def _part(ref: ArrayRef, axis: int, first: Size, count: Size) -> Tensor:
     return Tensor(view(ref, shape, ref.strides, first * ref.strides[axis]))
 
 
-@named("select")
+@moving("select")
 def select(ctx: Context, input: Operand, dim: Operand, index: Operand) -> Tensor:
     """The view of one place of an axis."""
     from npcompile.tensors.indexing import view_of
@@ -289,7 +289,7 @@ def select(ctx: Context, input: Operand, dim: Operand, index: Operand) -> Tensor
     return Tensor(view_of(ctx, ref, (*[slice(None)] * axis, index)))
 
 
-@named("unbind")
+@moving("unbind")
 def unbind(ctx: Context, input: Operand, dim: Operand = 0) -> tuple[Tensor, ...]:
     """The views of all places of an axis."""
     ref = tensor(ctx, input, "unbind")
@@ -318,7 +318,7 @@ def _pieces(ctx: Context, ref: ArrayRef, axis: int, sizes: list[Size]) -> tuple[
     return tuple(found)
 
 
-@named("split", "Tensor.split_with_sizes")
+@moving("split", "Tensor.split_with_sizes")
 def split(ctx: Context, tensor_: Operand, split_size_or_sections: Operand,
           dim: Operand = 0) -> tuple[Tensor, ...]:
     """Views of pieces of a size, or of these sizes."""
@@ -337,7 +337,7 @@ def split(ctx: Context, tensor_: Operand, split_size_or_sections: Operand,
     return _pieces(ctx, ref, axis, [min(each, n - k) for k in range(0, n, each)])
 
 
-@named("chunk")
+@moving("chunk")
 def chunk(ctx: Context, input: Operand, chunks: Operand, dim: Operand = 0) -> tuple[Tensor, ...]:
     """Views of pieces, of which the last may be shorter or missing."""
     ref = tensor(ctx, input, "chunk")
@@ -348,7 +348,7 @@ def chunk(ctx: Context, input: Operand, chunks: Operand, dim: Operand = 0) -> tu
     return split(ctx, input, -(-n // count), axis)
 
 
-@named("tensor_split")
+@moving("tensor_split")
 def tensor_split(ctx: Context, input: Operand, indices_or_sections: Operand,
                  dim: Operand = 0) -> tuple[Tensor, ...]:
     """Views of pieces of nearly one length, or between places."""
@@ -366,7 +366,7 @@ def tensor_split(ctx: Context, input: Operand, indices_or_sections: Operand,
 
 
 def _splitter(name: str, least: int, axis: int) -> None:
-    @named(name)
+    @moving(name)
     def cut(ctx: Context, input: Operand, indices_or_sections: Operand) -> tuple[Tensor, ...]:
         """Views of pieces of one length, or between places."""
         ref = tensor(ctx, input, name)
@@ -388,7 +388,7 @@ _splitter("dsplit", 3, 2)
 
 
 def _stacker(names: str, ndim: int, axis: int) -> None:
-    @named(*names.split(), method=False)
+    @moving(*names.split(), method=False)
     def stack(ctx: Context, tensors: Operand) -> Tensor:
         """Tensors side by side along an axis."""
         if not isinstance(tensors, (tuple, list)) or not tensors:
@@ -406,7 +406,7 @@ _stacker("vstack row_stack", 2, 0)
 _stacker("dstack", 3, 2)
 
 
-@named("column_stack", method=False)
+@moving("column_stack", method=False)
 def column_stack(ctx: Context, tensors: Operand) -> Tensor:
     """Vectors as columns, beside the columns of matrices."""
     if not isinstance(tensors, (tuple, list)) or not tensors:
@@ -418,7 +418,7 @@ def column_stack(ctx: Context, tensors: Operand) -> Tensor:
     return shapes.cat(ctx, columns, 1)
 
 
-@named("block_diag", method=False)
+@moving("block_diag", method=False)
 def block_diag(ctx: Context, *tensors: Operand) -> Tensor:
     """Matrices along the diagonal of one."""
     if not tensors:
@@ -443,7 +443,7 @@ def _total(sizes: list[Size]) -> Size:
     return found
 
 
-@named("tile")
+@moving("tile")
 def tile(ctx: Context, input: Operand, *dims: Operand) -> Tensor:
     """The tensor side by side with itself."""
     ref = tensor(ctx, input, "tile")
@@ -454,7 +454,7 @@ def tile(ctx: Context, input: Operand, *dims: Operand) -> Tensor:
     return repeat(ctx, input, tuple(counts))
 
 
-@named("Tensor.repeat")
+@moving("Tensor.repeat")
 def repeat(ctx: Context, input: Operand, *repeats: Operand) -> Tensor:
     """The tensor side by side with itself along each axis."""
     ref = tensor(ctx, input, "repeat")
@@ -467,7 +467,7 @@ def repeat(ctx: Context, input: Operand, *repeats: Operand) -> Tensor:
     return result(ctx, run(ctx, "tile", ref, counts))
 
 
-@named("repeat_interleave")
+@moving("repeat_interleave")
 def repeat_interleave(ctx: Context, input: Operand, repeats: Operand,
                       dim: Operand = None) -> Tensor:
     """Each place of an axis several times."""
@@ -479,7 +479,7 @@ def repeat_interleave(ctx: Context, input: Operand, repeats: Operand,
     return result(ctx, run(ctx, "repeat", ref, times, axis))
 
 
-@named("constant_pad_nd", method=False)
+@moving("constant_pad_nd", method=False)
 def constant_pad_nd(ctx: Context, input: Operand, pad: Operand, value: Operand = 0) -> Tensor:
     """The tensor in a frame of one number; the last axis comes first in ``pad``."""
     ref = tensor(ctx, input, "pad")
@@ -493,7 +493,7 @@ def constant_pad_nd(ctx: Context, input: Operand, pad: Operand, value: Operand =
     return result(ctx, run(ctx, "pad", ref, tuple(pairs), "constant", constant_values=value))
 
 
-@named("nn.functional.pad")
+@moving("nn.functional.pad")
 def pad(ctx: Context, input: Operand, pad: Operand, mode: Operand = "constant",
         value: Operand = None) -> Tensor:
     """The tensor in a frame."""
@@ -502,7 +502,7 @@ def pad(ctx: Context, input: Operand, pad: Operand, mode: Operand = "constant",
     raise ctx.refuse("pad", f"mode {mode}")
 
 
-@named("Tensor.unfold")
+@moving("Tensor.unfold")
 def unfold(ctx: Context, input: Operand, dimension: Operand, size: Operand,
            step: Operand) -> Tensor:
     """The view of windows along an axis, which becomes the last one, too."""
@@ -518,7 +518,7 @@ def unfold(ctx: Context, input: Operand, dimension: Operand, size: Operand,
     return Tensor(view(ref, shape, strides))
 
 
-@named("Tensor.type_as")
+@moving("Tensor.type_as")
 def type_as(ctx: Context, input: Operand, other: Operand) -> Tensor:
     """The tensor in the dtype of another."""
     from npcompile.tensors.tensor_memory import torch_dtype

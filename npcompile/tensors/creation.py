@@ -13,7 +13,7 @@ from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import elementwise
 from npcompile.tensors.elementwise import cast, number, result_strides
 from npcompile.tensors.promotion import DEFAULT, weak_dtype
-from npcompile.tensors.tensor_functions import dtype_in, named, result, tensor
+from npcompile.tensors.tensor_functions import dtype_in, moving, named, result, tensor
 
 
 def filled(
@@ -40,14 +40,14 @@ def _maker(name: str, value: int | None) -> None:
         kind = DEFAULT if dtype is None else dtype_in(ctx, dtype, name)
         return filled(ctx, shape, c_strides(shape), kind, value)
 
-    @named(f"{name}_like")
+    @moving(f"{name}_like")
     def like(ctx: Context, input: Operand, *, dtype: Operand = None) -> Tensor:
         """A fresh tensor, laid out like another."""
         ref = tensor(ctx, input, name)
         kind = ref.dtype if dtype is None else dtype_in(ctx, dtype, name)
         return filled(ctx, ref.shape, result_strides(ctx, ref.shape, [ref]), kind, value)
 
-    @named(f"Tensor.new_{name}")
+    @moving(f"Tensor.new_{name}")
     def new(ctx: Context, input: Operand, *size: Operand, dtype: Operand = None) -> Tensor:
         """A fresh tensor of the dtype of another."""
         shape = _sizes(ctx, size, name)

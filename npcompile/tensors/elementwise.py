@@ -8,7 +8,8 @@
            | integer   the same, of integers
            | float     so they have, but integers become the default dtype
            | bool      operands have the common dtype, the result is bool
-    with ``|c`` behind it: complex numbers, too
+    with ``c`` behind ``|``: complex numbers, too; with ``h``: float16, of which every number has
+    given torch's bits
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from npcompile.ops.arguments import element, is_number
 from npcompile.ops.elementwise import py_scalar, run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors.promotion import DEFAULT, result_dtype
+
+HALF = np.dtype(np.float16)
 
 _COMPILED = {"real": "f", "integer": "iu"}
 
@@ -70,6 +73,8 @@ class Elementwise:
         """The dtype that operands are cast to."""
         common = result_dtype(ctx, operands, self.record)
         rule, _, more = self.rule.partition("|")
+        if common == HALF and "h" not in more:
+            raise ctx.refuse(self.record, "of float16, by torch")
         if common.kind not in _COMPILED.get(rule, "biuf") + more or (
             rule == "number" and any(_is_bool(x) for x in operands)
         ):
@@ -99,6 +104,7 @@ def cast(ctx: Context, x: Operand, dtype: np.dtype) -> Operand:
     """An operand of a dtype: an array, or a number of NumPy's."""
     if not isinstance(x, Tensor):
         return number(ctx, x, dtype)
+    refuse_rounding_twice(ctx, x.memory.dtype, dtype)
     if x.memory.ndim == 0:
         node = element(ctx, x.memory)
         if node.dtype.kind == "c" and dtype.kind != "c":
@@ -112,7 +118,9 @@ def cast(ctx: Context, x: Operand, dtype: np.dtype) -> Operand:
 
 
 def number(ctx: Context, x: Operand, dtype: np.dtype) -> Node:
-    """A number as NumPy's of a dtype; integers must fit."""
+    """A number as NumPy's of a dtype; integers must fit, and numbers for float16 be among its."""
+    if dtype == HALF and not _is_half(arguments.static(x)):
+        raise ctx.refuse("number", "that is rounded to float16, or not, by torch")
     if dtype.kind in "iu":
         if not is_number(x) or arguments.operand_dtype(x).kind not in "biu":
             raise ctx.refuse("number", "a float where torch wants an integer")
@@ -122,6 +130,18 @@ def number(ctx: Context, x: Operand, dtype: np.dtype) -> Node:
     if node.dtype.kind == "c" and dtype.kind != "c":
         raise ctx.refuse("number", "a complex number where torch wants a real one")
     return py_scalar(ctx, node, Scalar(dtype, "np"))
+
+
+def refuse_rounding_twice(ctx: Context, have: np.dtype, want: np.dtype) -> None:
+    """Refuses a cast that torch makes by way of float32."""
+    if want == HALF and have.kind in "fc" and have.itemsize > 4:
+        raise ctx.refuse("cast", f"{have} to float16, which torch rounds twice")
+
+
+def _is_half(x: Operand) -> bool:
+    """Whether a constant is a number of float16."""
+    with np.errstate(all="ignore"):
+        return isinstance(x, (int, float)) and abs(x) < 65504 and float(np.float16(x)) == x
 
 
 # ------------------------------------------------------------------ layout
@@ -188,6 +208,7 @@ def store(ctx: Context, target: Tensor, value: Tensor, what: str) -> Tensor:
     if len(have.shape) > len(want.shape):
         raise ctx.refuse(what, "of another shape: Python raises")
     writes(ctx, target, (), what)
+    refuse_rounding_twice(ctx, have.dtype, want.dtype)
     try:
         wide = layout.broadcast_shapes(ctx.facts, have.shape, want.shape)
     except Refused:

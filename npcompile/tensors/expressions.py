@@ -18,6 +18,7 @@ from npcompile.graph.ir import Node
 from npcompile.ops import python
 from npcompile.ops.arguments import signature, static
 from npcompile.ops.operands import Context, Operand, Tensor
+from npcompile.tensors.elementwise import HALF
 from npcompile.tensors.tensor_functions import MEANINGS, enter_names
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -182,9 +183,9 @@ def plain(value: Any) -> Operand:
 
 
 def _kinds(value: Any) -> set[str]:
-    """The kinds of dtype of the tensors in a value."""
+    """The kinds of dtype of the tensors in a value; that of float16 is ``h``."""
     if isinstance(value, TensorExpr) and isinstance(value.operand, Tensor):
-        return {value.dtype.kind}
+        return {"h" if value.dtype == HALF else value.dtype.kind}
     if isinstance(value, (tuple, list)):
         return set().union(*map(_kinds, value))
     return set()

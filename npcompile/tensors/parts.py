@@ -14,12 +14,12 @@ from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import elementwise, shapes, tensor_memory
 from npcompile.tensors.elementwise import call, cast, result_strides
 from npcompile.tensors.promotion import result_dtype
-from npcompile.tensors.tensor_functions import named, result, tensor
+from npcompile.tensors.tensor_functions import moving, named, result, tensor
 
 # ------------------------------------------------------------------ complex numbers
 
 
-@named("real")
+@moving("real")
 def real(ctx: Context, input: Operand) -> Tensor:
     """The view of the real parts; real numbers themselves."""
     ref = tensor(ctx, input, "real")
@@ -68,7 +68,7 @@ def conj_physical(ctx: Context, input: Operand) -> Tensor:
     return call(ctx, "conjugate", (input,), ref.dtype)
 
 
-@named("conj")
+@moving("conj")
 def conj(ctx: Context, input: Operand) -> Tensor:
     """The complex conjugates, in the place of torch's view; real numbers themselves."""
     ref = tensor(ctx, input, "conj")
@@ -79,7 +79,7 @@ def conj(ctx: Context, input: Operand) -> Tensor:
     return Tensor(ctx.stand_in(made.memory, ref))
 
 
-@named("abs", "absolute")
+@moving("abs", "absolute")
 def absolute(ctx: Context, input: Operand) -> Tensor:
     """The absolute values."""
     ref = tensor(ctx, input, "abs")
@@ -103,7 +103,7 @@ def _real_of(ctx: Context, record: str, ref: ArrayRef) -> Tensor:
 
 
 def _told(name: str, kinds: str) -> None:
-    @named(name)
+    @moving(name)
     def told(ctx: Context, input: Operand) -> bool:
         """Whether the dtype is of a kind."""
         return tensor(ctx, input, name).dtype.kind in kinds
@@ -117,19 +117,19 @@ _told("is_neg", "")
 _told("Tensor.is_inference", "")
 
 
-@named("is_tensor", method=False)
+@moving("is_tensor", method=False)
 def is_tensor(ctx: Context, obj: Operand) -> bool:
     """Whether an object is a tensor."""
     return isinstance(obj, Tensor)
 
 
-@named("Tensor.element_size")
+@moving("Tensor.element_size")
 def element_size(ctx: Context, input: Operand) -> int:
     """The bytes of an element."""
     return tensor(ctx, input, "element_size").dtype.itemsize
 
 
-@named("Tensor.get_device", "get_device")
+@moving("Tensor.get_device", "get_device")
 def get_device(ctx: Context, input: Operand) -> int:
     """The number of the device: the CPU has none."""
     tensor(ctx, input, "get_device")
@@ -137,7 +137,7 @@ def get_device(ctx: Context, input: Operand) -> int:
 
 
 def _itself(*paths: str) -> None:
-    @named(*paths)
+    @moving(*paths)
     def same(ctx: Context, input: Operand) -> Operand:
         """The tensor itself."""
         tensor(ctx, input, paths[0])
@@ -150,14 +150,14 @@ _itself("Tensor.cpu")
 # ------------------------------------------------------------------ NumPy's arrays
 
 
-@named("Tensor.numpy")
+@moving("Tensor.numpy")
 def numpy(ctx: Context, input: Operand, *, force: Operand = False) -> ArrayRef:
     """The array over the tensor's memory."""
     ref = tensor(ctx, input, "numpy")
     return view(ref, ref.shape, ref.strides)
 
 
-@named("from_numpy", method=False)
+@moving("from_numpy", method=False)
 def from_numpy(ctx: Context, ndarray: Operand) -> Tensor:
     """The tensor over an array's memory."""
     ref = an_array(ctx, ndarray, "from_numpy")
@@ -169,7 +169,7 @@ def from_numpy(ctx: Context, ndarray: Operand) -> Tensor:
     return Tensor(view(ref, ref.shape, ref.strides))
 
 
-@named("as_tensor", method=False)
+@moving("as_tensor", method=False)
 def as_tensor(ctx: Context, data: Operand, dtype: Operand = None) -> Tensor:
     """A tensor itself, or one over an array's memory."""
     found = data if isinstance(data, Tensor) else from_numpy(ctx, data)

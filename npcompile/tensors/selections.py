@@ -15,7 +15,7 @@ from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import elementwise, shapes
 from npcompile.tensors.elementwise import cast
 from npcompile.tensors.promotion import result_dtype
-from npcompile.tensors.tensor_functions import MEANINGS, named, result, tensor
+from npcompile.tensors.tensor_functions import MEANINGS, moving, named, result, tensor
 
 _INDEX = (np.dtype(np.int32), INT)
 
@@ -40,7 +40,7 @@ def _same_kind(ctx: Context, one: ArrayRef, other: Operand, what: str) -> ArrayR
 # ------------------------------------------------------------------ reading
 
 
-@named("gather")
+@moving("gather")
 def gather(ctx: Context, input: Operand, dim: Operand, index: Operand, *,
            sparse_grad: Operand = False) -> Tensor:
     """The elements that an index picks along an axis."""
@@ -61,7 +61,7 @@ def _cropped(ctx: Context, ref: ArrayRef, at: ArrayRef, axis: int) -> ArrayRef:
     return view(ref, shape, ref.strides)
 
 
-@named("take_along_dim")
+@moving("take_along_dim")
 def take_along_dim(ctx: Context, input: Operand, indices: Operand, dim: Operand = None) -> Tensor:
     """The elements that an index picks along an axis, broadcast."""
     ref, at = tensor(ctx, input, "take_along_dim"), _places(ctx, indices, "take_along_dim")
@@ -74,7 +74,7 @@ def take_along_dim(ctx: Context, input: Operand, indices: Operand, dim: Operand 
     return result(ctx, run(ctx, "take_along_axis", ref, at, axis))
 
 
-@named("index_select")
+@moving("index_select")
 def index_select(ctx: Context, input: Operand, dim: Operand, index: Operand) -> Tensor:
     """Places of an axis in the order of an index."""
     ref, at = tensor(ctx, input, "index_select"), _places(ctx, index, "index_select")
@@ -83,7 +83,7 @@ def index_select(ctx: Context, input: Operand, dim: Operand, index: Operand) -> 
     return result(ctx, run(ctx, "take", ref, at, axis_in(ctx, dim, ref.ndim, "index_select")))
 
 
-@named("take")
+@moving("take")
 def take(ctx: Context, input: Operand, index: Operand) -> Tensor:
     """Elements of the tensor as one row."""
     ref, at = tensor(ctx, input, "take"), tensor(ctx, index, "take")
@@ -92,7 +92,7 @@ def take(ctx: Context, input: Operand, index: Operand) -> Tensor:
     return result(ctx, run(ctx, "take", ref, at))
 
 
-@named("masked_select")
+@moving("masked_select")
 def masked_select(ctx: Context, input: Operand, mask: Operand) -> Tensor:
     """The elements where a mask is true."""
     ref, where = tensor(ctx, input, "masked_select"), tensor(ctx, mask, "masked_select")
@@ -359,13 +359,13 @@ def _enter() -> None:
 _enter()
 
 
-@named("where")
+@moving("where")
 def where(ctx: Context, condition: Operand, input: Operand, other: Operand) -> Tensor:
     """One or the other."""
     return choose(ctx, condition, input, other)
 
 
-@named("Tensor.where")
+@moving("Tensor.where")
 def where_method(ctx: Context, input: Operand, condition: Operand, other: Operand) -> Tensor:
     """The tensor's own elements, or others."""
     return choose(ctx, condition, input, other)

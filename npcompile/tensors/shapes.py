@@ -20,15 +20,20 @@ from npcompile.ops.arguments import (
 )
 from npcompile.ops.elementwise import py_scalar, run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
-from npcompile.tensors.elementwise import cast, laid_out, result_strides
+from npcompile.tensors.elementwise import (
+    cast,
+    laid_out,
+    refuse_rounding_twice,
+    result_strides,
+)
 from npcompile.tensors.promotion import result_dtype
-from npcompile.tensors.tensor_functions import dtype_in, named, result, tensor
+from npcompile.tensors.tensor_functions import dtype_in, moving, result, tensor
 from npcompile.tensors.tensor_memory import torch_dtype
 
 _PYTHON = {"b": PY_BOOL, "i": PY_INT, "u": PY_INT, "f": PY_FLOAT, "c": PY_COMPLEX}
 
 
-@named("Tensor.item")
+@moving("Tensor.item")
 def item(ctx: Context, input: Operand) -> Node:
     """The only element as a number of Python's."""
     ref = tensor(ctx, input, "item")
@@ -47,20 +52,20 @@ def number_of(ctx: Context, n: Size) -> Operand:
     return n if isinstance(n, int) else ctx.builder.size(n)
 
 
-@named("Tensor.size")
+@moving("Tensor.size")
 def size(ctx: Context, input: Operand, dim: Operand) -> Operand:
     """The length of an axis."""
     ref = tensor(ctx, input, "size")
     return number_of(ctx, ref.shape[axis_in(ctx, dim, ref.ndim, "size")])
 
 
-@named("numel", "Tensor.nelement")
+@moving("numel", "Tensor.nelement")
 def numel(ctx: Context, input: Operand) -> Operand:
     """The number of elements."""
     return number_of(ctx, product(tensor(ctx, input, "numel").shape))
 
 
-@named("Tensor.dim", "Tensor.ndimension")
+@moving("Tensor.dim", "Tensor.ndimension")
 def dim(ctx: Context, input: Operand) -> Operand:
     """The number of axes."""
     return tensor(ctx, input, "dim").ndim
@@ -74,7 +79,7 @@ def _turned(ctx: Context, input: Operand, order: Sequence[int], what: str) -> Te
     return Tensor(views.permuted(ref, order))
 
 
-@named("t")
+@moving("t")
 def t(ctx: Context, input: Operand) -> Tensor:
     """A matrix with its axes exchanged."""
     ndim = tensor(ctx, input, "t").ndim
@@ -83,7 +88,7 @@ def t(ctx: Context, input: Operand) -> Tensor:
     return _turned(ctx, input, range(ndim)[::-1], "t")
 
 
-@named("transpose", "swapaxes", "swapdims")
+@moving("transpose", "swapaxes", "swapdims")
 def transpose(ctx: Context, input: Operand, dim0: Operand, dim1: Operand) -> Tensor:
     """Two axes exchanged."""
     ndim = tensor(ctx, input, "transpose").ndim
@@ -98,7 +103,7 @@ def _many(given: tuple[Operand, ...]) -> Operand:
     return given[0] if len(given) == 1 and isinstance(given[0], (tuple, list)) else given
 
 
-@named("permute")
+@moving("permute")
 def permute(ctx: Context, input: Operand, *dims: Operand) -> Tensor:
     """Axes in another order."""
     ndim = tensor(ctx, input, "permute").ndim
@@ -166,13 +171,13 @@ def _runs(ctx: Context, ref: ArrayRef) -> list[tuple[Size, Size]]:
     return runs
 
 
-@named("Tensor.reshape")
+@moving("Tensor.reshape")
 def reshape(ctx: Context, input: Operand, *shape: Operand) -> Tensor:
     """Another shape."""
     return _shaped(ctx, input, _many(shape), "reshape", True)
 
 
-@named("reshape", method=False)
+@moving("reshape", method=False)
 def reshape_to(ctx: Context, input: Operand, shape: Operand) -> Tensor:
     """Another shape, given as one."""
     if not isinstance(shape, (tuple, list)):
@@ -180,13 +185,13 @@ def reshape_to(ctx: Context, input: Operand, shape: Operand) -> Tensor:
     return _shaped(ctx, input, shape, "reshape", True)
 
 
-@named("Tensor.view")
+@moving("Tensor.view")
 def view_as(ctx: Context, input: Operand, *shape: Operand) -> Tensor:
     """A view of another shape."""
     return _shaped(ctx, input, _many(shape), "view", False)
 
 
-@named("flatten")
+@moving("flatten")
 def flatten(ctx: Context, input: Operand, start_dim: Operand = 0, end_dim: Operand = -1) -> Tensor:
     """One axis in the place of some; the tensor itself, if it is one already."""
     ref = tensor(ctx, input, "flatten")
@@ -202,13 +207,13 @@ def flatten(ctx: Context, input: Operand, start_dim: Operand = 0, end_dim: Opera
     return _shaped(ctx, input, tuple([number_of(ctx, n) for n in shape]), "flatten", True)
 
 
-@named("ravel")
+@moving("ravel")
 def ravel(ctx: Context, input: Operand) -> Tensor:
     """One axis, whose elements lie side by side."""
     return _shaped(ctx, contiguous(ctx, input), (-1,), "ravel", False)
 
 
-@named("unsqueeze")
+@moving("unsqueeze")
 def unsqueeze(ctx: Context, input: Operand, dim: Operand) -> Tensor:
     """A new axis of length 1."""
     ref = tensor(ctx, input, "unsqueeze")
@@ -220,7 +225,7 @@ def unsqueeze(ctx: Context, input: Operand, dim: Operand) -> Tensor:
     return Tensor(view(ref, shape, strides))
 
 
-@named("squeeze")
+@moving("squeeze")
 def squeeze(ctx: Context, input: Operand, dim: Operand = None) -> Tensor:
     """Axes of length 1 dropped."""
     ref = tensor(ctx, input, "squeeze")
@@ -229,7 +234,7 @@ def squeeze(ctx: Context, input: Operand, dim: Operand = None) -> Tensor:
     return Tensor(views.permuted(ref, [k for k in range(ref.ndim) if k not in drop]))
 
 
-@named("Tensor.expand", "broadcast_to")
+@moving("Tensor.expand", "broadcast_to")
 def expand(ctx: Context, input: Operand, *sizes: Operand) -> Tensor:
     """A view that repeats axes of length 1."""
     ref = tensor(ctx, input, "expand")
@@ -243,7 +248,8 @@ def expand(ctx: Context, input: Operand, *sizes: Operand) -> Tensor:
         if k < extra:
             require(ctx, "<=", 0, wanted, "expand: a negative length")
             shape.append(wanted)
-            strides.append(0 if not ctx.facts.equal(wanted, 1) else -1)
+            new = ref.ndim > 0 and ctx.facts.equal(wanted, 1)  # torch has no steps else
+            strides.append(-1 if new else 0)
             continue
         n, step = ref.shape[k - extra], ref.strides[k - extra]
         kept = ctx.facts.equal(wanted, -1) or ctx.facts.equal(wanted, n)
@@ -267,14 +273,14 @@ def copied(ctx: Context, ref: ArrayRef, strides: tuple[Size, ...]) -> Tensor:
     return Tensor(ctx.new(ctx.builder.emit("copy", (ctx.read(ref),), None, kind)))
 
 
-@named("clone")
+@moving("clone")
 def clone(ctx: Context, input: Operand) -> Tensor:
     """A copy, laid out alike."""
     ref = tensor(ctx, input, "clone")
     return copied(ctx, ref, result_strides(ctx, ref.shape, [ref]))
 
 
-@named("Tensor.contiguous")
+@moving("Tensor.contiguous")
 def contiguous(ctx: Context, input: Operand) -> Tensor:
     """The tensor itself if it is contiguous, else a copy that is."""
     ref = tensor(ctx, input, "contiguous")
@@ -283,18 +289,19 @@ def contiguous(ctx: Context, input: Operand) -> Tensor:
     return copied(ctx, ref, c_strides(ref.shape))
 
 
-@named("detach")
+@moving("detach")
 def detach(ctx: Context, input: Operand) -> Tensor:
     """Another object of the same memory."""
     ref = tensor(ctx, input, "detach")
     return Tensor(view(ref, ref.shape, ref.strides))
 
 
-@named("Tensor.to", "Tensor.type")
+@moving("Tensor.to", "Tensor.type")
 def to(ctx: Context, input: Operand, dtype: Operand) -> Tensor:
     """The tensor as another dtype: itself, if it has that."""
     ref = tensor(ctx, input, "to")
-    kind = dtype_in(ctx, dtype, "to")
+    kind = dtype_in(ctx, dtype, "to", half=True)
+    refuse_rounding_twice(ctx, ref.dtype, kind)
     if kind == ref.dtype:
         return Tensor(ref)
     if (ref.dtype.kind == "f" and kind.kind in "iu") or (
@@ -305,7 +312,7 @@ def to(ctx: Context, input: Operand, dtype: Operand) -> Tensor:
 
 
 def _converter(name: str, dtype: str) -> None:
-    @named(f"Tensor.{name}")
+    @moving(f"Tensor.{name}")
     def convert(ctx: Context, input: Operand) -> Tensor:
         """The tensor as another dtype."""
         return to(ctx, input, torch_dtype(np.dtype(dtype)))
@@ -313,11 +320,12 @@ def _converter(name: str, dtype: str) -> None:
 
 for _name, _kind in [("float", "float32"), ("double", "float64"), ("int", "int32"),
                      ("long", "int64"), ("short", "int16"), ("bool", "bool"), ("byte", "uint8"),
-                     ("char", "int8"), ("cfloat", "complex64"), ("cdouble", "complex128")]:
+                     ("char", "int8"), ("half", "float16"), ("cfloat", "complex64"),
+                     ("cdouble", "complex128")]:
     _converter(_name, _kind)
 
 
-@named("flip")
+@moving("flip")
 def flip(ctx: Context, input: Operand, *dims: Operand) -> Tensor:
     """A copy with some axes backwards."""
     ref = tensor(ctx, input, "flip")
@@ -345,13 +353,13 @@ def _joined(ctx: Context, what: str, tensors: Operand, dim: Operand, more: int) 
     return result(ctx, run(ctx, "stack" if more else "concatenate", arrays, axis=axis))
 
 
-@named("cat", "concat", "concatenate")
+@moving("cat", "concat", "concatenate")
 def cat(ctx: Context, tensors: Operand, dim: Operand = 0) -> Tensor:
     """Tensors one after the other."""
     return _joined(ctx, "cat", tensors, dim, 0)
 
 
-@named("stack")
+@moving("stack")
 def stack(ctx: Context, tensors: Operand, dim: Operand = 0) -> Tensor:
     """Tensors side by side along a new axis."""
     return _joined(ctx, "stack", tensors, dim, 1)

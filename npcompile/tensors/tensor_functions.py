@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from npcompile.graph.types import c_strides
 from npcompile.ops.arguments import dtype_of, require, signature
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import tensor_memory
-from npcompile.tensors.elementwise import laid_out, point
+from npcompile.tensors.elementwise import HALF, laid_out, point
 
 #: what paths under ``torch`` mean
 NAMED: dict[str, Callable[..., Any]] = {}
@@ -22,11 +23,16 @@ MEANINGS: dict[str, Callable[..., Any]] = {}
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def named(*paths: str, method: bool = True) -> Callable[[_Function], _Function]:
-    """Enters a function under paths; a path without a dot is a ``method``, too."""
+def named(
+    *paths: str, method: bool = True, half: bool = False
+) -> Callable[[_Function], _Function]:
+    """Enters a function under paths; a path without a dot is a ``method``, too.  ``half``: it
+    moves numbers only, those of float16, too, of which torch computes in float32 in between."""
 
     def enter(function: _Function) -> _Function:
         def called(ctx: Context, *args: Operand, **kwargs: Operand) -> Operand:
+            if not half and of_half((*args, *kwargs.values())):
+                raise ctx.refuse(paths[0], "of float16, by torch")
             for name in set(kwargs) & spread:
                 args, kwargs = (*args, kwargs[name]), {
                     k: v for k, v in kwargs.items() if k != name}
@@ -45,6 +51,17 @@ def named(*paths: str, method: bool = True) -> Callable[[_Function], _Function]:
     return enter
 
 
+#: enters a function that moves numbers
+moving = partial(named, half=True)
+
+
+def of_half(operands: Sequence[Operand]) -> bool:
+    """Whether a tensor of float16 is among operands."""
+    return any(
+        of_half(x) if isinstance(x, (tuple, list)) else
+        isinstance(x, Tensor) and x.memory.dtype == HALF for x in operands)
+
+
 def enter_names(called: Any, paths: Sequence[str], method: bool) -> None:
     """Has torch's functions of these names stand for a record, and methods of the same names."""
     for path in paths:
@@ -60,10 +77,10 @@ def tensor(ctx: Context, x: Operand, what: str) -> ArrayRef:
     return x.memory
 
 
-def dtype_in(ctx: Context, dtype: Operand, what: str) -> np.dtype:
-    """One of torch's dtypes as NumPy's."""
+def dtype_in(ctx: Context, dtype: Operand, what: str, half: bool = False) -> np.dtype:
+    """One of torch's dtypes as NumPy's; float16, if so told."""
     found = tensor_memory.dtypes().get(dtype)
-    if found is None:
+    if found is None or (found == HALF and not half):
         raise ctx.refuse(what, f"dtype {dtype}")
     return dtype_of(ctx, found, what)
 

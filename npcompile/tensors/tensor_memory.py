@@ -15,8 +15,8 @@ import numpy as np
 from npcompile.tensors import device
 
 #: dtypes of tensors that are followed, by their names in both libraries
-NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64", "complex64",
-         "complex128")
+NAMES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
+         "complex64", "complex128")
 
 
 def is_torch(value: Any) -> bool:
@@ -28,6 +28,11 @@ def is_torch(value: Any) -> bool:
 def tensor_class() -> Any:
     """``torch.Tensor``"""
     return sys.modules["torch"].Tensor
+
+
+def function(path: str) -> Any:
+    """The function ``torch.path``, or None."""
+    return getattr(sys.modules["torch"], path, None)
 
 
 def size_class() -> Any:

@@ -88,7 +88,10 @@ def _named(t: Tracer, path: str, *args: Value) -> Value:
     meaning = _table().rows().get(path)
     if meaning is None:
         raise t.refuse(f"torch.{path}", "is left to torch")
-    return call(t, meaning, args, {})
+    held = tensor_memory.function(path)
+    if held is None or not is_tensor(args[0]):
+        return call(t, meaning, args, {})
+    return _recorded(t, held, meaning, args, {}, False)
 
 
 def binary(t: Tracer, symbol: str, left: Value, right: Value) -> Value:

@@ -233,7 +233,7 @@ def test_left_to_torch() -> None:
         pass
 
     compiled = jit(f)
-    for x in (X.clone().requires_grad_(), X.half(), X.to(torch.complex64).conj(), X.to_sparse(),
+    for x in (X.clone().requires_grad_(), X.bfloat16(), X.to(torch.complex64).conj(), X.to_sparse(),
               X.as_subclass(Mine)):
         assert type(compiled(x)) is type(f(x))
     assert compiled(X.clone().requires_grad_()).requires_grad
@@ -521,3 +521,9 @@ def test_products_along_rows_are_compiled_where_bits_are_promised() -> None:
     x = torch.rand(8, 16)
     assert torch.allclose(compiled(x), x.prod(dim=1))
     assert compiled.cache_info().compiled == 1
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (2, 1), (1,)])
+def test_expanded_numbers_have_no_steps(shape: tuple[int, ...]) -> None:
+    check(lambda x: x.expand(shape), torch.tensor(1.5))
+    check(lambda x: x.expand(shape), torch.tensor([1.5]))
