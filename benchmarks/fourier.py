@@ -10,6 +10,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -176,12 +180,69 @@ def line(name: str, times: dict[str, float]) -> str:
     return " | ".join(["", name, *map(_shown, times.values()), *figures, ""]).strip()
 
 
+_FIRST = """
+import sys, time
+import numpy as np, numpy.fft, npcompile
+def timed(f, n):
+    x = np.arange(n) + 0j
+    start = time.process_time()
+    f(x)
+    return (time.process_time() - start) * 1e3
+plain = npcompile.jit(lambda x: np.real(np.abs(x) * 2 + 1))
+other = npcompile.jit(lambda x: np.imag(np.fft.fft(x) * 2 + 1))
+f = npcompile.jit(lambda x: np.real(np.fft.fft(x) * 2 + 1))
+npcompile.jit(lambda x: x * 2 + 1)(np.arange(10.0))
+if sys.argv[1] == "length":
+    for n in [128, 512] * 20:
+        f(np.arange(n) + 0j)
+elif sys.argv[1].startswith("other"):
+    other(np.arange(1024) + 0j)
+print(timed(plain if sys.argv[1].endswith("plain") else f, 1024))
+"""
+
+
+def first_calls(processes: int = 9) -> list[str]:
+    """Milliseconds of processor time of first calls in new processes, medians."""
+    def run(cache: str, what: str) -> float:
+        env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+        done = subprocess.run([sys.executable, "-c", _FIRST, what], capture_output=True, text=True,
+                              check=True, env={**env, "NPCOMPILE_CACHE_DIR": cache})
+        return float(done.stdout)
+
+    found: dict[str, list[float]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for what in ("plain", "other", "fft"):
+            run(os.path.join(folder, "kept"), what)
+        for k in range(processes):
+            for what in ("plain", "fft", "other", "other plain"):
+                found.setdefault(f"disk {what}", []).append(
+                    run(os.path.join(folder, "kept"), what))
+            for what in ("plain", "fft", "length"):
+                found.setdefault(f"empty {what}", []).append(
+                    run(os.path.join(folder, f"{what} {k}"), what))
+    ms = {name: statistics.median(times) for name, times in found.items()}
+    rows = [
+        ("first call with an empty cache, beyond a function without the transform",
+         ms["empty fft"] - ms["empty plain"]),
+        ("a new length whose codelets are there", ms["empty length"]),
+        ("the process's first transform, from disk, beyond such a function",
+         ms["disk fft"] - ms["disk plain"]),
+        ("the next function's, from disk, beyond such a function", ms["disk other"] - ms["disk other plain"]),
+    ]
+    return ["| 1024 points, complex128 | ms |", "|---|--:|",
+            *[f"| {name} | {time:.1f} |" for name, time in rows]]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("words", nargs="*", help="names of cells or kinds")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--without", nargs="*", default=[], help="entries to leave out")
+    parser.add_argument("--first", action="store_true", help="first calls only")
     options = parser.parse_args()
+    if options.first:
+        print("\n".join(first_calls()))
+        return
     names = [name for name in installed() if name not in options.without]
     print(" | ".join(["", "cell", *names, "best / ours", "scipy / ours", ""]).strip())
     print("|---" * (len(names) + 3) + "|")

@@ -60,7 +60,7 @@ class Writer:
     def matrices(self, kind: str) -> str:
         """A single one (``m``) or a batch (``b``)."""
         a, b = self.of(kind), self.of(self.pick(kind, "m"))
-        match self.rng.randint(0, 12):
+        match self.rng.randint(0, 16):
             case 0:
                 return f"np.linalg.inv({self.pick(a, *[self.regular(a)] * 7)})"
             case 1:
@@ -85,12 +85,20 @@ class Writer:
                 return f"np.linalg.pinv({self.regular(a)})"
             case 9:
                 return f"{self.bounded(a)} * {self.of('s')}"
+            case 10:
+                return f"sl.inv({self.regular(a)})"
+            case 11:
+                return f"sl.solve({self.regular(a)}, {b})"
+            case 12:
+                return f"sl.cholesky({self.definite(a)}{self.pick('', ', lower=True')})"
+            case 13:
+                return f"(lambda p, l, u: p @ l @ u)(*sl.lu({self.regular(a)}))"
             case _:
                 return f"{self.bounded(a)} @ {self.bounded(b)}"
 
     def matrix(self) -> str:
         a, v = self.of("m"), self.of("v")
-        match self.rng.randint(0, 9):
+        match self.rng.randint(0, 10):
             case 0:
                 return f"np.outer({v}, {v})"
             case 1:
@@ -103,6 +111,10 @@ class Writer:
                 return f"sl.solve_triangular(np.tril({self.regular(a)}), {a}, lower=True)"
             case 5:
                 return f"sl.cho_solve(sl.cho_factor({self.definite(a)}), {self.of('m')})"
+            case 6:  # many rows
+                rows = f"np.tile({self.bounded(a)}, ({self.pick('40', '300', '1600')}, 1))"
+                made = f"{rows} - {v}[0]" if self.rng.random() < 0.5 else f"{rows} * 0.5"
+                return f"(lambda t: t.T @ t / len(t))({made})"
         return self.matrices("m")
 
     def vector(self) -> str:
