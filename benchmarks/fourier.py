@@ -221,13 +221,15 @@ def first_calls(processes: int = 9) -> list[str]:
                 found.setdefault(f"empty {what}", []).append(
                     run(os.path.join(folder, f"{what} {k}"), what))
     ms = {name: statistics.median(times) for name, times in found.items()}
+    pairs = {"empty fft": "empty plain", "disk fft": "disk plain", "disk other": "disk other plain"}
+    beyond = {what: ms[what] - ms[plain] for what, plain in pairs.items()}
     rows = [
         ("first call with an empty cache, beyond a function without the transform",
-         ms["empty fft"] - ms["empty plain"]),
+         beyond["empty fft"]),
         ("a new length whose codelets are there", ms["empty length"]),
         ("the process's first transform, from disk, beyond such a function",
-         ms["disk fft"] - ms["disk plain"]),
-        ("the next function's, from disk, beyond such a function", ms["disk other"] - ms["disk other plain"]),
+         beyond["disk fft"]),
+        ("the next function's, from disk, beyond such a function", beyond["disk other"]),
     ]
     return ["| 1024 points, complex128 | ms |", "|---|--:|",
             *[f"| {name} | {time:.1f} |" for name, time in rows]]
