@@ -117,3 +117,17 @@ def test_order_of_tuples() -> None:
     for x in ([1.0, 2.0], [2.0, 1.0], [1.0, 1.0]):
         as_python(orders, np.array(x), compiled=True)
     as_python(orders, np.array([np.nan, 1.0]), compiled=True)
+
+
+def test_a_heap_that_only_an_exit_of_a_loop_hands_over() -> None:
+    def f(a, n):
+        heap = []
+        for i in range(n):
+            if a[i] > 0.5:
+                break
+        for i in range(n):
+            heapq.heappushpop(heap, (a[i % 6], i))
+            for i in range(n):  # noqa: B007
+                pass
+
+    as_python(f, np.array([0.1, 0.9, 0.3, 0.4, 0.5, 0.6]), 5)

@@ -228,8 +228,9 @@ def _name(buffer: Buffer) -> str:
 
 
 def _overwritten(facts: Facts, body: Sequence[Statement], buffer: Buffer) -> bool:
-    """Whether an iteration begins with writing all of a temporary."""
-    first = next(s for s in body if buffer in touched(s))
+    """Whether an iteration begins with writing all of a temporary; one that only exits hand to
+    Python is not written."""
+    first = next((s for s in body if buffer in touched(s)), None)
     if not isinstance(first, Kernel) or buffer in loaded(first):
         return False
     for store in first.stores:
