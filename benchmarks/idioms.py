@@ -130,7 +130,10 @@ def made_again(n: int) -> Any:
 
 
 def sums_of_bodies(bodies: list[Any]) -> Any:
-    return sum(body.place * body.speed for body in bodies)
+    total = 0.0
+    for body in bodies:
+        total += body.place * body.speed
+    return total
 
 
 def text_of(k: int, n: int) -> str:
@@ -148,6 +151,7 @@ class Idiom:
     function: Callable[..., Any]
     make: Callable[[int], tuple[Any, ...]]
     told: str = ""  # nothing: it is compiled whole
+    fresh: bool = False  # whether a call changes its arguments, so that the next needs others
 
 
 IDIOMS = {idiom.function.__name__: idiom for idiom in [
@@ -164,7 +168,7 @@ IDIOMS = {idiom.function.__name__: idiom for idiom in [
     Idiom(parses, lambda k: (table_of(3),)),
     Idiom(parses_a_column, lambda k: (table_of(3),)),
     Idiom(distances, lambda k: (k % 7 + 2, k % 5 + 2)),
-    Idiom(moves, lambda k: (Body(1.0 + k), 30)),
+    Idiom(moves, lambda k: (Body(1.0 + k), 30), fresh=True),
     Idiom(made_again, lambda k: (k % 5 + 20,)),
     Idiom(sums_of_bodies, lambda k: ([Body(i + k, 2.0) for i in range(20)],)),
 ]}

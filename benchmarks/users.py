@@ -423,9 +423,9 @@ def cases() -> list[Case]:
 
 
 def around(idiom: Idiom) -> Case:
-    """What users write around computations, as a case with other arguments for each call."""
+    """What users write around computations, as a case."""
     calls = itertools.count()
-    return Case(idiom.function, lambda: idiom.make(next(calls) % 100), fresh=True, numba=False)
+    return Case(idiom.function, lambda: idiom.make(next(calls) % 100), idiom.fresh, numba=False)
 
 
 def once(function: Callable[..., Any], case: Case, args: tuple[Any, ...], calls: int) -> float:
@@ -528,8 +528,8 @@ def around_page(rows: list[dict[str, Any]]) -> list[str]:
     return [
         "", "## What users write around computations", "",
         f"{len(rows)} functions with progress bars, prints to files, counts of words, globals, "
-        "lists of dictionaries, tables in texts and dataclasses", "(`benchmarks/idioms.py`), with "
-        "new arguments for each call, after 200 calls.  What is not compiled is Python's.", "",
+        "lists of dictionaries, tables in texts and dataclasses", "(`benchmarks/idioms.py`), after 200 "
+        "calls.  What is not compiled is Python's.", "",
         AROUND, *map(line, rows), "", slower(rows)]
 
 
