@@ -130,10 +130,7 @@ def made_again(n: int) -> Any:
 
 
 def sums_of_bodies(bodies: list[Any]) -> Any:
-    total = 0.0
-    for body in bodies:
-        total += body.place * body.speed
-    return total
+    return sum(body.place * body.speed for body in bodies)
 
 
 def text_of(k: int, n: int) -> str:

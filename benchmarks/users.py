@@ -528,8 +528,8 @@ def around_page(rows: list[dict[str, Any]]) -> list[str]:
     return [
         "", "## What users write around computations", "",
         f"{len(rows)} functions with progress bars, prints to files, counts of words, globals, "
-        "lists of dictionaries, tables in texts and dataclasses", "(`benchmarks/idioms.py`), after 200 "
-        "calls.  What is not compiled is Python's.", "",
+        "lists of dictionaries, tables in texts and dataclasses", "(`benchmarks/idioms.py`), after "
+        "200 calls.  What is not compiled is Python's.", "",
         AROUND, *map(line, rows), "", slower(rows)]
 
 

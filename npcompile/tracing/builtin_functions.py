@@ -356,18 +356,17 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 @rule(sum, counts=(1, 2), names=("start",))
 def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     total = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
+    plain = VERSION < (3, 12) or python_class(total) not in (int, float)
     if _is_long(t, args[:1]):
-        found = consumers.follow(t, consumers.total, args[0], total)
-        kinds = found.options if isinstance(found, TaggedUnion) else (found,)
-        if VERSION >= (3, 12) and any(python_class(v) is float for v in kinds):
-            raise t.refuse("sum", "of Python floats is compensated since Python 3.12")
-        return found
+        plain = plain or isinstance(args[0], ArrayRef)
+        consumer = consumers.total if plain else consumers.compensated_total
+        return consumers.follow(t, consumer, args[0], total)
     items = iteration.items(t, args[0])
     if all(t.known(v)[0] for v in (*items, total)):
         held = [t.known(v)[1] for v in items]
         return t.executed(sum, held, t.known(total)[1])
-    if VERSION >= (3, 12) and any(python_class(v) is float for v in items):
-        raise t.refuse("sum", "of Python floats is compensated since Python 3.12")
+    if not plain and any(python_class(v) is float for v in items):
+        return consumers.follow(t, consumers.compensated_total, Sequence(items), total)
     for item in items:
         total = t.binary("+", total, item)
     return total

@@ -31,6 +31,29 @@ def total(items: Iterable[Any], start: Any) -> Any:
     return start
 
 
+def compensated_total(items: Iterable[Any], start: Any) -> Any:
+    """``sum`` since Python 3.12, which adds what sums of Python's floats have lost (Neumaier)."""
+    lost = 0.0
+    for item in items:
+        if type(start) is not float or type(item) is int or type(item) is bool:
+            start = start + item
+        elif type(item) is float:
+            made = start + item
+            if abs(start) >= abs(item):
+                lost = lost + ((start - made) + item)
+            else:
+                lost = lost + ((item - made) + start)
+            start = made
+        else:  # from here on all is of another class
+            if lost != 0.0 and math.isfinite(lost):
+                start = start + lost
+            lost = 0.0
+            start = start + item
+    if lost != 0.0 and math.isfinite(lost):
+        start = start + lost
+    return start
+
+
 def largest(items: Iterable[Any]) -> Any:
     """``max``"""
     best = None
