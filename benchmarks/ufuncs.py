@@ -327,7 +327,7 @@ A loop in C calls each function of 10,000 numbers.  As fast as numba or faster, 
 
 {of["cfunc"]}
 
-A call compares one to four words of memory, by which globals may change.  In `c_series` numba
+A call compares one to nine words of memory, by which globals may change.  In `c_series` numba
 divides by several numbers at once.  Inside SciPy's functions the difference is small:
 
 {of["scipy"]}

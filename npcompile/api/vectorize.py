@@ -135,7 +135,7 @@ class CoreUfunc(CallableBase):
     @property
     def signature(self) -> str | None:
         """The layout, as NumPy's gufuncs tell it; None for functions of numbers."""
-        return None if self.layout.scalar else str(self.layout)
+        return None if self.layout.returns else str(self.layout)
 
     @property
     def types(self) -> list[str]:
@@ -483,7 +483,8 @@ class GUVectorized(CoreUfunc):
         if len(outs) != self.nout:
             raise TypeError(f"{self.__name__}: without signatures the dtypes of results are those "
                             "of out=, which is missing")
-        return LoopKind(self.layout, (*dtypes, *map(_kind_of, outs)))
+        results = [_kind_of(out).newbyteorder("=") for out in outs]  # NumPy swaps bytes
+        return LoopKind(self.layout, (*dtypes, *results))
 
 
 def _laid_out(operand: Any, dtype: np.dtype, ndim: int) -> Any:
@@ -680,10 +681,10 @@ def _loop_kind(signature: type_signatures.TypeSignature, layout: CoreLayout) -> 
     from npcompile.runtime.ufuncs.core_layouts import LoopKind
 
     kinds = list(signature.params)
-    if layout.scalar and signature.result is not None:
+    if layout.returns and signature.result is not None:
         kinds.append(signature.result)
     wanted = [len(axes) for axes in layout.inputs]
-    wanted += [len(axes) or not layout.scalar for axes in layout.outputs]
+    wanted += [len(axes) or not layout.returns for axes in layout.outputs]
     if [kind.ndim for kind in kinds] != wanted or any(kind.pointer for kind in kinds):
         raise TypeError(f"signature {signature} is not one of a function with layout {layout}")
     dtypes = tuple([kind.dtype for kind in kinds if kind.dtype is not None])

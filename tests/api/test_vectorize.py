@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 import npcompile
 from npcompile import CompileError, guvectorize, vectorize
+from npcompile.runtime.ufuncs.core_layouts import CoreLayout
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(2, 40)) * 3
@@ -463,6 +464,82 @@ def affine(a, x, c, out):
         out[i] = c
         for k in range(a.shape[1]):
             out[i] += a[i, k] * x[k]
+
+
+def _summed(a, out):
+    total = 0.0
+    for k in range(len(a)):
+        total += a[k]
+    out[0] = total
+
+
+def _outer(a, b, out):
+    for i in range(len(a)):
+        for j in range(len(b)):
+            if a[i] < 0:
+                raise ValueError("negative")
+            out[i, j] = a[i] ** 0.5 * b[j]
+
+
+def _parted(a, largest, out):
+    largest[0] = a.max()
+    out[:] = a - a.max()
+
+
+def _affine(x, y, out):
+    out[0] = x * y + 1
+
+
+def _both(x, more, less):
+    more[0], less[0] = x + 1, x - 1
+
+
+#: functions that write, and the same as expressions of core arrays
+CORES: list[tuple[str, Any, Any]] = [
+    ("(n)->()", _summed, lambda a: sum(a.tolist())),
+    ("(n),(m)->(n,m)", _outer, lambda a, b: np.array([[x ** 0.5 * y for y in b] for x in a])),
+    ("(n)->(),(n)", _parted, lambda a: (a.max(), a - a.max())),
+    ("(),()->()", _affine, lambda x, y: x * y + 1),
+    ("()->(),()", _both, lambda x: (x + 1, x - 1)),
+]
+
+
+def _laid_out(rng: np.random.Generator, x: np.ndarray) -> np.ndarray:
+    """The same numbers in another place, order or byte order."""
+    if not x.ndim:
+        return x
+    kind = rng.integers(5)
+    if kind == 0:
+        return np.ascontiguousarray(x[..., ::-1])[..., ::-1]
+    if kind == 1:
+        return np.asfortranarray(x)
+    if kind == 2:
+        return np.repeat(x, 2, -1)[..., ::2]
+    return x.astype(">f8") if kind == 3 else x
+
+
+@pytest.mark.parametrize(("layout", "function", "plain"), CORES, ids=lambda value: str(value)[:9])
+def test_gufuncs_are_numpys_of_a_signature(layout: str, function: Any, plain: Any) -> None:
+    rng, cores = np.random.default_rng(7), CoreLayout.read(layout).inputs
+    wanted = np.vectorize(plain, signature=layout)
+    made = guvectorize(layout)(function)
+    for _ in range(60):
+        sizes = dict(zip("nm", rng.integers(1, 5, 2)))
+        loop = tuple(rng.integers(1, 4, rng.integers(0, 4)).tolist())
+        args = []
+        for core in cores:
+            part = loop[rng.integers(len(loop) + 1):]
+            shape = tuple(1 if rng.random() < 0.2 else size for size in part)
+            whole = (*shape, *[sizes[name] for name in core])
+            args.append(_laid_out(rng, np.asarray(rng.integers(0, 9, whole) / 2)))
+        want = wanted(*args)
+        many = want if isinstance(want, tuple) else (want,)
+        outs = tuple(_laid_out(rng, np.full(np.shape(x), 7.0)) for x in many)
+        got = made(*args, out=outs)
+        for x, y, z in zip(many, outs, got if isinstance(got, tuple) else (got,), strict=True):
+            np.testing.assert_array_equal(y, x)
+            assert z is y
+    assert "machine code" in made.explain()
 
 
 def test_gufunc_broadcasts() -> None:

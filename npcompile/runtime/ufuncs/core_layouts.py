@@ -23,10 +23,12 @@ _WHOLE = re.compile(r"\([^()]*\)(,\([^()]*\))*->\([^()]*\)(,\([^()]*\))*")
 
 @record
 class CoreLayout:
-    """The core axes of each operand, by their names."""
+    """The core axes of each operand, by their names; ``returns``: the function returns its result,
+    a number, and does not write it into an array."""
 
     inputs: tuple[Axes, ...]
     outputs: tuple[Axes, ...]
+    returns: bool = False
 
     @staticmethod
     def read(text: str) -> CoreLayout:
@@ -51,7 +53,7 @@ class CoreLayout:
     @staticmethod
     def of_numbers(count: int) -> CoreLayout:
         """That of a function of so many numbers, which returns one."""
-        return CoreLayout(((),) * count, ((),))
+        return CoreLayout(((),) * count, ((),), True)
 
     @property
     def operands(self) -> tuple[Axes, ...]:

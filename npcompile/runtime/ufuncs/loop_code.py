@@ -18,6 +18,7 @@ its steps are done again, one by one, and those that are left again are Python's
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from npcompile.backends.cpu.llvm.frame import DONE, FrameLayout
 from npcompile.backends.cpu.llvm.text import LLVMFunction, LLVMModule, Value, i64, literal
@@ -298,9 +299,8 @@ class LoopWriter:
         one element to the next, and its methods hand over results that are operands of the next.
         """
         free = literal("i1", True)
-        out = self.count - 1
         ends = [self.extent(f, k, pointers[k], strides[k], count) for k in range(self.count)]
-        for k in range(self.inputs):
+        for k, out in product(range(self.inputs), range(self.inputs, self.count)):
             (low, high), (start, stop) = ends[k], ends[out]
             apart = f.binary("or", f.icmp("ule", high, start), f.icmp("ule", stop, low))
             same = f.binary("and", f.icmp("eq", strides[k], strides[out]), f.icmp(

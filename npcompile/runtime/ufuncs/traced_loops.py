@@ -146,7 +146,7 @@ class PythonSteps:
             for place, dtype, shape in zip(places, dtypes, layout.shapes(lengths))]
         given = [array[()] for array in arrays[: len(layout.inputs)]]
         outs = arrays[len(layout.inputs):]
-        if layout.scalar:
+        if layout.returns:
             outs[0][()] = self.function(*given)
         else:
             self.function(*given, *[array.reshape(array.shape or (1,)) for array in outs])
@@ -282,7 +282,7 @@ def _loop_over(
     layout = kind.layout
     names = [f"x{k}" for k in range(len(layout.operands))]
     given = [f"{name}[step]" for name in names[: len(layout.inputs)]]
-    if layout.scalar:
+    if layout.returns:
         line = f"{names[-1]}[step] = function({', '.join(given)})"
     else:
         outs = [f"{name}[step]" if axes else f"{name}[step : step + 1]"
