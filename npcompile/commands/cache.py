@@ -9,8 +9,10 @@ from npcompile.runtime.cache.disk import DiskCache
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Adds the command's arguments."""
-    choices = ["show", "size", "clear"]
-    parser.add_argument("action", nargs="?", default="show", choices=choices)
+    choices = ["list", "size", "clear"]
+    parser.add_argument(
+        "action", nargs="?", default="list", choices=choices,
+        help="say where the files are and how many (list), their bytes (size), or delete them")
 
 
 def main(options: argparse.Namespace) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -103,7 +105,7 @@ def generator():
     if True:
         x = yield
 """)
-    assert run.instrumented(path)[1] == 5
+    assert run.decorate(ast.parse(path.read_text())) == 5
 
 
 METHODS = '''\
@@ -197,13 +199,96 @@ def test_the_report_names_what_ran_inside_of_callers(tmp_path: Path) -> None:
     assert "    calls so far:" in told and "      1 compiled version" in told
 
 
-@pytest.mark.parametrize("text", [None, "def f(:\n"], ids=["absent", "no Python"])
-def test_scripts_that_cannot_run(tmp_path: Path, text: str | None) -> None:
+def test_scripts_that_cannot_run(tmp_path: Path) -> None:
     path = tmp_path / "bad.py"
-    if text is not None:
-        path.write_text(text)
     done = command("run", str(path))
     assert done.returncode == 2 and done.stderr.startswith("npcompile run: ")
+    path.write_text("x = 1\ndef f(:\n")
+    done, plain = command("run", str(path)), python(path)
+    assert (done.returncode, done.stderr) == (plain.returncode, plain.stderr)
+
+
+def python(path: Path, *words: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    """A plain run of a script."""
+    given = [sys.executable, str(path), *words]
+    return subprocess.run(given, capture_output=True, text=True, check=False, input=text)
+
+
+ENDS = '''\
+import atexit, sys, threading
+
+class Kept:
+    def value(self):
+        return 5
+
+def end(how):
+    if how == "text":
+        sys.exit("a message")
+    if how == "number":
+        sys.exit(-1)
+    if how == "chain":
+        try:
+            1 / 0
+        except ZeroDivisionError as error:
+            raise RuntimeError("again") from error
+    if how == "hook":
+        sys.excepthook = lambda kind, error, trace: print("hook", kind, trace.tb_lineno)
+        raise KeyError(how)
+    if how == "interrupt":
+        raise KeyboardInterrupt
+    print(input(), Kept().value())
+
+def late():
+    threading.main_thread().join()
+    print("a thread ends", sys.modules["__main__"].Kept.__name__)
+
+print(__name__, __file__, __annotations__, __cached__, type(__loader__).__name__)
+print(sorted(globals()), sys.path[0], sys.argv)
+atexit.register(lambda: print("at exit", sys.modules["__main__"].Kept.__name__))
+threading.Thread(target=late).start()
+end(sys.argv[1])
+'''
+
+
+@pytest.mark.parametrize("how", ["text", "number", "chain", "hook", "interrupt", "input"])
+def test_a_script_runs_and_ends_as_under_python(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "ends.py"
+    path.write_text(ENDS)
+    plain = python(path, how, text="a line")
+    given = [sys.executable, "-m", "npcompile", "run", str(path), how]
+    done = subprocess.run(given, capture_output=True, text=True, check=False, input="a line")
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
+    assert how != "interrupt" or done.returncode == -signal.SIGINT
+    told, _, report = done.stderr.partition("npcompile: 3 functions, ")
+    assert told == plain.stderr and "called" in report
+
+
+def test_processes_that_a_script_starts(tmp_path: Path) -> None:
+    path = tmp_path / "spawns.py"
+    path.write_text("""\
+import multiprocessing
+def double(x):
+    return 2 * x
+if __name__ == "__main__":
+    double(1)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(pool.map_async(double, [1, 2]).get(timeout=60))
+""")
+    done = command("run", str(path))
+    assert (done.returncode, done.stdout) == (0, "[2, 4]\n"), done.stderr
+
+
+def test_both_runs_of_a_comparison_read_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "reads.py"
+    path.write_text("import sys\ndef f(x):\n    return x.upper()\nprint(f(sys.stdin.read()))\n"
+                    "assert f('a') == 'A'\n")
+    (tmp_path / "text").write_text("some text")
+    given = [sys.executable, "-m", "npcompile", "run", "--compare", str(path)]
+    with open(tmp_path / "text") as file:
+        done = subprocess.run(given, stdin=file, capture_output=True, text=True, check=True)
+    assert done.stdout == "SOME TEXT\n"
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("plain Python: 0.") and "exit status" not in last
 
 
 def test_info_and_version() -> None:
