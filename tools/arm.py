@@ -45,8 +45,8 @@ SAMPLE = (
     ("4 programs of every grammar", "tests.fuzz all SEED 4"),
     ("60 operators", "tests.portable.operators 60 SEED"),
     ("40 lines of the page of sums", "tests.portable.page 40 SEED"),
-    ("threads, side exits, the disk cache, zeros",
-     "pytest tests/backends/target/test_zeros.py"
+    ("threads, side exits, the disk cache, zeros and NaN",
+     "pytest tests/backends/target/test_zeros.py tests/backends/target/test_quiet.py"
      " tests/runtime/test_thread_pool.py::test_floating_point_state_travels"
      " tests/runtime/test_side_exits.py"
      " tests/runtime/test_disk_cache.py::test_compiled_text_comes_from_the_cache"

@@ -19,6 +19,7 @@ PACKAGES = ("npcompile", "numpy", "scipy", "llvmlite", "triton", "cupy", "torch"
 def found() -> Iterator[tuple[str, str]]:
     """Names and values, in the order in which they are printed."""
     from npcompile.backends.cpu.loader.compile import target
+    from npcompile.core.surroundings import Unusable
     from npcompile.runtime.cache.disk import DiskCache
     from npcompile.runtime.threads.pool import get_num_threads
     from npcompile.runtime.unsafe.layout import supported, unsupported
@@ -33,8 +34,11 @@ def found() -> Iterator[tuple[str, str]]:
     yield "system", f"{platform.system()} {platform.release()}, {platform.machine()}"
     yield "compiles here", "yes" if supported() else f"no: {unsupported()}"
     if supported():
-        yield "processor", target().cpu
-        yield "vector width", f"{target().width * 8} bits"
+        try:
+            yield "processor", target().cpu
+            yield "vector width", f"{target().width * 8} bits"
+        except Unusable as unusable:
+            yield "compiler", str(unusable)
     yield "threads", f"{get_num_threads()} of {os.cpu_count()} processors"
     disk = DiskCache().info()
     state = disk.reason or f"{disk.entries} files, {disk.bytes / 1e6:.1f} MB"

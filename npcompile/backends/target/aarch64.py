@@ -108,6 +108,7 @@ class AArch64(Family):
     runs = True
     saturates = True
     orders_zeros = True
+    pairs_quietly = False
     elf = 183
     relocations: Mapping[int, Relocation] = {
         257: Relocation("value", 8, absolute),

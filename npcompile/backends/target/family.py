@@ -101,6 +101,7 @@ class Family:
     saturates = False  #: what instructions do, see :class:`Target`
     orders_zeros = False  #: minimum and maximum are instructions, in which NaN wins and -0 < +0
     orders_quietly = True  #: comparisons of single numbers raise no flag for quiet NaN
+    pairs_quietly = True  #: nor does LLVM's search for NaN in pairs of vectors
     second_linker = False  #: whether LLVM's newer linker has to be used
     elf = 0  #: its number in object files
     relocations: Mapping[int, Relocation] = {}  #: that may be in them, by type
@@ -172,6 +173,7 @@ def families() -> tuple[str, ...]:
 def here() -> Family:
     """The family of this machine; the plain one where the system tells two stories."""
     wide = sys.maxsize > 1 << 32  # programs of 32 bits run on the same machines
-    names = {platform.machine().lower(), *([os.uname().machine.lower()] * hasattr(os, "uname"))}
+    told = os.uname().machine if hasattr(os, "uname") else platform.machine()
+    names = {platform.machine().lower(), told.lower()}
     found = {_MACHINES.get(name, "plain") for name in names}
     return family(found.pop() if wide and len(found) == 1 else "plain")

@@ -108,6 +108,8 @@ def _hindrance() -> str:
         return "this Python has no GIL"
     if sys.version_info[:2] not in _VERSIONS:
         return f"CPython {first} to {last} are served"
+    if not (2, 3) <= tuple(map(int, np.__version__.split(".")[:2])) < (3, 0):
+        return "NumPy 2.3 and later ones before 3 are served"
     if not here().runs:
         return "such processors are not served"
     if sys.platform not in _SYSTEMS and not tries:

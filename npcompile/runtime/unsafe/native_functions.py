@@ -137,7 +137,9 @@ def install(function: FunctionBase, address: int) -> None:
     if not isinstance(function, FunctionBase):
         raise TypeError(f"{function!r} is no FunctionBase")
     if layout() is None:
-        raise RuntimeError("this Python's objects have an unknown layout")
+        if address:
+            raise RuntimeError("this Python's objects have an unknown layout")
+        return
     entrance = address
     if address and _word(function, _PLAIN)[0]:
         from npcompile.runtime.unsafe.gates import gate  # decorating does not need it

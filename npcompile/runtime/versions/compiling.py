@@ -42,13 +42,8 @@ def provisional(graph_breaks: GraphBreaks) -> bool:
 class Compiler:
     """Makes versions of one function, or of what comes after its place ``start``."""
 
-    def __init__(
-        self,
-        function: FunctionType,
-        config: Config,
-        parameters: Parameters,
-        start: ResumePoint | None,
-    ) -> None:
+    def __init__(self, function: FunctionType, config: Config, parameters: Parameters,
+                 start: ResumePoint | None) -> None:
         self.function, self.config = function, config
         self.parameters, self.start = parameters, start
 
@@ -163,14 +158,8 @@ class Compiler:
         kinds = (self.start, call_kind(bound, exact=False))
         return version_lookup.key(self.function, self.config, kinds)
 
-    def _version(
-        self,
-        traced: Outline,
-        matching: Match,
-        made: Executable,
-        direct: bool,
-        watch: Stopwatch,
-    ) -> Version:
+    def _version(self, traced: Outline, matching: Match, made: Executable, direct: bool,
+                 watch: Stopwatch) -> Version:
         version = Version(
             traced, made, matching, direct, lasting=traced.lasting, heavy=traced.heavy,
             cautious=bool(traced.written) and not traced.lasting and traced.ambiguous)

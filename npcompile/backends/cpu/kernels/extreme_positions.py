@@ -40,7 +40,7 @@ class Scan:
             best, where, unordered = loop.carried
             values = self._values(self._place(loop.index), lanes)
             for a, b in zip(values[::2], values[1::2] or values, strict=True):
-                unordered = f.binary("or", unordered, scalar.compare(f, "uno", a, b))
+                unordered = f.binary("or", unordered, self._unordered(a, b))
             while len(values) > 1:
                 values = [self._better(a, b) for a, b in zip(values[::2], values[1::2])]
             better = scalar.compare(f, self._how(), values[0], best)
@@ -55,6 +55,12 @@ class Scan:
                                      lambda a, b: [f.intrinsic("smin", a[0], b[0])])
         first = first if word == "i64" else f.convert("zext", first, "i64")
         return found, self._place(first), scalar.any_lane(f, unordered)
+
+    def _unordered(self, a: Value, b: Value) -> Value:
+        """Where one of two is NaN."""
+        if scalar.nans_in_bits(self.kind.target, a):
+            return self.f.binary("or", *(intrinsics.nans(self.f, x) for x in (a, b)))
+        return scalar.compare(self.f, "uno", a, b)
 
     def first(self, found: Value, block: Value) -> Value:
         """Where a value is first in a block, in which it is."""

@@ -14,7 +14,7 @@ from npcompile.backends.target import Target, family
 from npcompile.backends.target.x86_64 import IN_PLACE, instruction, ordered
 
 __all__ = ["IN_PLACE", "approximation", "chosen_by_order", "compared", "extreme", "fits",
-           "permute", "permutes", "raise_flag", "scalef", "silent_fma", "subnormal",
+           "nans", "permute", "permutes", "raise_flag", "scalef", "silent_fma", "subnormal",
            "whole_register"]
 
 _BITS = {"double": 64, "float": 32}
@@ -80,6 +80,13 @@ def approximation(f: LLVMFunction, name: str, a: Value) -> Value:
 def silent_fma(f: LLVMFunction, a: Value, b: Value, c: Value) -> Value:
     """``a*b + c``, rounded to nearest, without flags."""
     return _in_registers(f, "fma", a.elem, (a, b, c), _SILENT)
+
+
+def nans(f: LLVMFunction, a: Value) -> Value:
+    """Where numbers are NaN, by their bits."""
+    elem, infinity = ("i64", 0x7FF << 52) if a.elem == "double" else ("i32", 0xFF << 23)
+    bits = f.bitcast(f.intrinsic("fabs", a), elem)
+    return f.icmp("ugt", bits, literal(elem, infinity, a.lanes))
 
 
 def subnormal(f: LLVMFunction, a: Value) -> Value:

@@ -29,7 +29,7 @@ from npcompile.graph.ir import Number, Subprogram, Table, integer
 if TYPE_CHECKING:
     from npcompile.backends.cpu.llvm import casts, intrinsics
 else:
-    defer(globals(), "npcompile.backends.cpu.llvm", "casts", "intrinsics", "remainders")
+    defer(globals(), "npcompile.backends.cpu.llvm", "casts", "intrinsics")
 
 Parts = tuple[Value, ...]
 
@@ -179,6 +179,11 @@ def _ordering(on_floats: str, on_ints: str) -> Rule:
     return rule
 
 
+def nans_in_bits(target: Target, a: Value) -> bool:
+    """Whether NaN are found without a comparison: LLVM makes one of two, which raises a flag."""
+    return a.lanes > 1 and not family(target.family).pairs_quietly
+
+
 def _equality(on_floats: str, on_ints: str, join: str) -> Callable[..., Parts]:
     def rule(site: EmissionSite, a: Parts, b: Parts) -> Parts:
         f, found = site.f, []
@@ -186,6 +191,10 @@ def _equality(on_floats: str, on_ints: str, join: str) -> Callable[..., Parts]:
             if site.dtype.kind == "f" and x.elem == "i16":
                 x, y = casts.half_to_float(f, x), casts.half_to_float(f, y)
             floating = x.elem in FLOATS
+            if floating and x == y and nans_in_bits(site.target, x):
+                nan = intrinsics.nans(f, x)
+                found.append(nan if on_floats == "une" else f.negate(nan))
+                continue
             found.append(compare(f, on_floats, x, y) if floating else f.icmp(on_ints, x, y))
         return (found[0] if len(found) == 1 else f.binary(join, *found),)
 

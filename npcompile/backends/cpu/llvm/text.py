@@ -242,14 +242,8 @@ class Cycle:
 class LLVMFunction:
     """One function, written from top to bottom."""
 
-    def __init__(
-        self,
-        module: LLVMModule,
-        name: str,
-        result: str,
-        params: Sequence[tuple[str, str]],
-        internal: bool = True,
-    ) -> None:
+    def __init__(self, module: LLVMModule, name: str, result: str,
+                 params: Sequence[tuple[str, str]], internal: bool = True) -> None:
         self.module = module
         self.name = name
         self.params = [Value(f"%{param}", elem) for elem, param in params]
