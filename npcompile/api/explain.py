@@ -14,7 +14,8 @@ from npcompile.core.size_words import size_words
 from npcompile.core.sizes import Size, Symbol, Unhinted, hint, symbols
 from npcompile.fft.plans import plan
 from npcompile.frontend.statements import statement_at
-from npcompile.graph.routines import ROUTINES, transform_spec
+from npcompile.graph.routines import ROUTINES
+from npcompile.graph.transform_spec import transform_spec
 from npcompile.guards.descriptions import conditions, readable
 from npcompile.ops import foreign
 from npcompile.program.ir import (

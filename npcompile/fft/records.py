@@ -10,7 +10,7 @@ import numpy as np
 from npcompile.core.sizes import Size, floordiv, is_known, mod
 from npcompile.graph import layout
 from npcompile.graph.ir import Extern
-from npcompile.graph.routines import transform_spec
+from npcompile.graph.transform_spec import transform_spec
 from npcompile.graph.types import BOOL, Array, Scalar, Tuple, c_strides
 from npcompile.ops import arguments, views
 from npcompile.ops.arguments import as_array, axis_in, program, static

@@ -23,7 +23,7 @@ from npcompile.backends.cpu.transforms.steps import (
 )
 from npcompile.core.locks import lock
 from npcompile.core.surroundings import why
-from npcompile.graph.routines import TransformSpec, transform_spec
+from npcompile.graph.transform_spec import TransformSpec, transform_spec
 from npcompile.runtime.transforms import arrays, prepared
 from npcompile.runtime.unsafe import raw_memory
 

@@ -11,7 +11,7 @@ from npcompile.core.facts import Facts
 from npcompile.core.records import replace
 from npcompile.core.sizes import Size, product
 from npcompile.graph.ir import Extern, Geometry
-from npcompile.graph.routines import transform_spec
+from npcompile.graph.transform_spec import transform_spec
 from npcompile.graph.types import INT
 from npcompile.program.ir import Buffer, RoutineCall, SideExit, Statement, View
 from npcompile.schedule.fusion.routine_rows import RoutineByRows, RoutineTouch

@@ -16,7 +16,8 @@ from npcompile.backends.cpu.transforms.steps import transform_name
 from npcompile.core.records import record, replace
 from npcompile.core.sizes import Size
 from npcompile.core.sizes import product as extent_of
-from npcompile.graph.routines import ROUTINES, Routine, Spec, parse, transform_spec
+from npcompile.graph.routines import ROUTINES, Routine, Spec, parse
+from npcompile.graph.transform_spec import transform_spec
 from npcompile.program.ir import Buffer, RoutineCall, View
 
 if TYPE_CHECKING:
