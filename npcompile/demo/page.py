@@ -70,7 +70,9 @@ def pictures(row: Measurement, colours: str | None, data: Data) -> str:
     away = np.abs(np.asarray(row.result, float) - np.asarray(row.expected, float))
     away = away.reshape((*coloured(row.name, row.result, data).shape[:2], -1)).max(axis=2)
     most = float(away.max())
-    axes[2].imshow(away, cmap="magma", vmin=0, vmax=most or 1)
+    apart = axes[2].imshow(away, cmap="magma", vmin=0, vmax=most or 1)
+    if most:
+        figure.colorbar(apart, ax=axes[2], label=UNITS.get(row.name, ""), shrink=0.8)
     axes[2].set(title="no difference" if most == 0 else f"difference: at most {most:.1e}",
                 xticks=[], yticks=[])
     return embedded(figure)
@@ -92,10 +94,12 @@ def curves(row: Measurement) -> str:
     other = (np.asarray(row.expected)[-1] if row.name == "softmax" else np.asarray(row.expected))
     shape, other = shape[..., :6], other[..., :6]
     every = max(len(shape) // 60, 1)
-    axis.plot(other, color="#7a8594", linewidth=1.5)
-    axis.plot(range(0, len(shape), every), shape[::every], ".", color="#c0392b", markersize=5)
+    lines = axis.plot(other, color="#7a8594", linewidth=1.5)
+    places = range(0, len(shape), every)
+    dots = axis.plot(places, shape[::every], ".", color="#c0392b", markersize=5)
+    axis.legend([lines[0], dots[0]], ["NumPy", "npcompile"], loc="upper right")
     across, up = CURVES[row.name]
-    axis.set(xlabel=across, ylabel=up, title="NumPy (lines), npcompile (dots on them)")
+    axis.set(xlabel=across, ylabel=up)
     return embedded(figure)
 
 
@@ -108,7 +112,8 @@ def chart(rows: list[Measurement], path: Path) -> str:
     bars = axis.barh([r.name for r in ordered], [r.speedup for r in ordered], color="#3a7ca5")
     axis.bar_label(bars, [f" {r.speedup:.1f}" for r in ordered])
     axis.axvline(1, color="black", linewidth=0.8)
-    axis.set(title="times NumPy's speed", xscale="log")
+    axis.set(title="times NumPy's speed (logarithmic)", xscale="log")
+    axis.margins(x=0.1)
     figure.savefig(path, dpi=80)
     return embedded(figure)
 
