@@ -157,11 +157,12 @@ def clamp(v, low=-5, high=5):
             return f"({x} {op} min({y}, 66))" if op == "<<" else f"({x} {op} {y})"
         if roll < 0.50:
             few = rng.choice(["0", "1", "2", "-1", "2.0", "0.5"])  # others are right within an ulp
+            base = f"({x}).real" if few == "0.5" else x  # NumPy's root of z, but power of (z, 0.5)
             if rng.random() < 0.3:
                 x, few = f"round({x})", rng.choice(["3", "5", "62"])
             return rng.choice([f"{x} ** {few}", f"2 ** min(({x}).real, 66)", f"pow({x}, {few})",
                                f"(-1) ** min(({x}).real, 9)", f"pow({x}, {few}, 7)",
-                               f"np.power({x}, {few})", f"0 ** {x}"])
+                               f"np.power({base}, {few})", f"0 ** {x}"])
         if roll < 0.56:
             return rng.choice([f"divmod({x}, {y})[0]", f"divmod({x}, {y})[1]",
                                f"np.divmod({x}, {y})[1]", f"np.floor_divide({x}, {y})",
