@@ -97,7 +97,7 @@ class Tensor:
 
 
 def same_elements(a: ArrayRef, b: ArrayRef) -> bool:
-    """Whether two arrays are the same view of one memory."""
+    """Whether two arrays are one view of one memory."""
     return (a.storage, a.geometry, a.dtype) == (b.storage, b.geometry, b.dtype)
 
 
@@ -111,10 +111,6 @@ class Context(Protocol):
 
     @property
     def facts(self) -> Facts: ...
-
-    @property
-    def deterministic(self) -> bool:
-        """Whether functions of a library may not be called for their speed alone."""
 
     def version(self, storage: Storage) -> Node:
         """What a memory holds now."""

@@ -59,6 +59,9 @@ def result_dtype(ctx: Context, operands: Sequence[Operand], what: str) -> np.dty
             number = promoted(number, weak_dtype(ctx, x, what))
     found = _combined(wide, _combined(point, number))
     assert found is not None
+    if found.kind == "c" and any(
+            isinstance(x, Tensor) and x.memory.dtype == np.float16 for x in operands):
+        raise ctx.refuse(what, "of float16 and complex numbers")
     return found
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
+from npcompile.core.config import Config
 from npcompile.graph.types import c_strides
 from npcompile.ops.arguments import dtype_of, require, signature
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
@@ -49,6 +50,17 @@ def named(
         return function
 
     return enter
+
+
+class TracingContext(Context, Protocol):
+    """A context that knows the options of the function that is traced."""
+
+    config: Config
+
+
+def deterministic(ctx: Context) -> bool:
+    """Whether torch's functions may not be called for their speed alone."""
+    return bool(cast(TracingContext, ctx).config.deterministic)
 
 
 #: enters a function that moves numbers

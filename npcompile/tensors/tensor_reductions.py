@@ -13,7 +13,7 @@ from npcompile.ops.elementwise import run
 from npcompile.ops.operands import ArrayRef, Context, Operand, Tensor
 from npcompile.tensors import tensor_memory
 from npcompile.tensors.elementwise import Elementwise
-from npcompile.tensors.tensor_functions import dtype_in, named, result, tensor
+from npcompile.tensors.tensor_functions import deterministic, dtype_in, named, result, tensor
 
 
 def axes(ctx: Context, dim: Operand, ndim: int, what: str) -> tuple[int, ...] | None:
@@ -63,7 +63,7 @@ def _sum(name: str) -> None:
             raise ctx.refuse(name, "over several axes")
         wide = _wide(ctx, name, input, dtype)
         last = dim is None or axes(ctx, dim, wide.ndim, name) == (wide.ndim - 1,)
-        if name == "prod" and wide.dtype.kind == "f" and last and not ctx.deterministic:
+        if name == "prod" and wide.dtype.kind == "f" and last and not deterministic(ctx):
             raise ctx.refuse(name, "along rows: torch multiplies several numbers at a time")
         return reduced(ctx, name, wide, dim, keepdim)
 

@@ -192,12 +192,8 @@ class FunctionTracer:
         return self.builder.facts
 
     @property
-    def deterministic(self) -> bool:
-        return bool(self.config.deterministic)
-
-    @property
     def generators(self) -> generators.Generators:
-        """The generators that were run."""
+        """The generators that have run."""
         if self._generators is None:
             self._generators = generators.Generators(self)
         return self._generators

@@ -102,6 +102,8 @@ def arguments(seed: int) -> list[Any]:
         args[1] = torch.randn(5, 4).T
     if seed % 4 == 0:
         args[2] = torch.arange(5)
+    if seed % 7 == 3:
+        args[1] = args[1].half()
     return [*args, seed % 5]
 
 

@@ -49,7 +49,7 @@ BY_TORCH = [
     "x ** 2", "x.add(y, alpha=2)", "x.max(1)", "torch.sort(x)[0]", "f.double().half()", "x % y",
     "x.div(y, rounding_mode='trunc')", "x.lerp(y, 0.3)", "torch.addcmul(x, x, y)", "x.clamp(-1, 2)",
 ]
-LEFT = ["3 / x", "0.1 * x", "x.tolist()"]
+LEFT = ["(1j * x).dtype", "3 / x", "0.1 * x", "x.tolist()"]
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS + BY_TORCH + LEFT)

@@ -67,9 +67,8 @@ def outline(traced: Trace, config: Config) -> Outline:
         repeatable,
         not repeatable or stores(graph.result),
         fp_attribution.marked(graph) and not stores(graph.result),
-        exact(graph) and (
-            not any(isinstance(leaf.source, TensorMemory) for leaf in traced.leaves)
-            or tensor_bits.torchs(graph)),
+        exact(graph) and (not any(isinstance(leaf.source, TensorMemory) for leaf in traced.leaves)
+                          or tensor_bits.torchs(graph)),
         {mode: unpromised(graph, mode, bool(config.deterministic)) for mode in modes},
         is_heavy(graph),
         price(graph),

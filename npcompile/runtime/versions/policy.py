@@ -13,13 +13,11 @@ it holds ``AT_ONCE`` seconds or more, calls that no version serves are Python's:
 
     cost of compiling  <=  first compile + AT_ONCE + one compile + SHARE * (time since)
 
-*Slower than Python* (versions that need Python around them: pauses, side exits, guards that
-fail).  A version with NumPy's bits takes turns with the plain function
-(:mod:`~npcompile.runtime.versions.tiering`) as soon as it is made, if it pauses, is looked at by
-Python at each call or is for torch's tensors, otherwise after ``EXITS`` calls that left compiled
-code or that its entry did not take, and again after twice as many.  It is given up for as long as
-calls are no longer than those which were timed, once ``MARGIN`` times slower, and at once when its
-calls have taken ``DEBT`` seconds more than Python's would have::
+*Slower than Python* (versions that pause, exit or miss).  A version with NumPy's bits takes turns
+with the plain function (:mod:`~npcompile.runtime.versions.tiering`) as soon as it is made, if it
+pauses, is looked at by Python at each call or is torch's, otherwise after ``EXITS`` calls that left
+it or that its entry did not take, and again after twice as many.  It is given up for calls like
+those timed, once ``MARGIN`` times slower, and at once when ``DEBT`` seconds were lost by it::
 
     cost of calls  <=  DEBT + one call  +  (those before EXITS exits)
 
@@ -49,6 +47,7 @@ from npcompile.core.config import Deterministic
 from npcompile.core.errors import Refusal
 from npcompile.core.records import record
 from npcompile.core.sections import section
+from npcompile.guards.sources import TensorMemory
 from npcompile.runtime.versions.call_signatures import call_kind, magnitude
 from npcompile.runtime.versions.served import Served
 from npcompile.runtime.versions.version import Version
@@ -257,8 +256,9 @@ class Policy:
     # ------------------------------------------------------------------ versions that may be slow
 
     def made(self, version: Version) -> None:
-        """A new version needs Python around it, or is for torch's tensors, or neither."""
-        if version.trace.graph_breaks or not version.bare or version.of_tensors:
+        """Tries a new version that needs Python around it, or is for torch's tensors."""
+        tensors = any(isinstance(leaf.source, TensorMemory) for leaf in version.trace.leaves)
+        if version.trace.graph_breaks or not version.bare or tensors:
             self._try(version)
 
     def noted(self, version: Version) -> None:

@@ -15,7 +15,6 @@ from npcompile.core.reported import reported
 from npcompile.core.sizes import Symbol, evaluate
 from npcompile.core.unseen import unseen
 from npcompile.guards.matching import Match
-from npcompile.guards.sources import TensorMemory
 from npcompile.runtime.entry import fp_messages, guard_binding, leaf_matching
 from npcompile.runtime.entry.executables import Executable
 from npcompile.runtime.entry.outline import Outline
@@ -215,13 +214,8 @@ class Version:
 
     @property
     def bare(self) -> bool:
-        """Whether its entry looks at nothing but arguments of plain kinds."""
+        """Whether its entry looks at arguments of plain kinds only."""
         return self.direct and isinstance(self.executable, Native) and self.executable.bare
-
-    @property
-    def of_tensors(self) -> bool:
-        """Whether torch's tensors come to it."""
-        return any(isinstance(leaf.source, TensorMemory) for leaf in self.trace.leaves)
 
     def precede(self, following: int) -> int:
         """Puts its entry before the one at an address; its own address."""

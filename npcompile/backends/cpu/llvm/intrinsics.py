@@ -151,9 +151,8 @@ def whole_register(f: LLVMFunction, bit: Value) -> Value:
 
 def permutes(elem: str, lanes: int, count: int) -> bool:
     """Whether a table can be held in up to four registers and permuted by index."""
-    full = {"double": 8, "float": 16}.get(elem, 0)
-    half = lanes == full // 2 > 0
-    return full > 0 and (lanes % full == 0 or half) and count <= 4 * (lanes if half else full)
+    half = {"double": 4, "float": 8}.get(elem, 0)
+    return half > 0 and lanes % half == 0 and count <= 4 * min(lanes, 2 * half)
 
 
 def permute(f: LLVMFunction, elem: str, numbers: tuple[Literal, ...], index: Value) -> Value:
@@ -175,9 +174,8 @@ def permute(f: LLVMFunction, elem: str, numbers: tuple[Literal, ...], index: Val
         bit = f.binary("and", index, literal(wide, half, lanes))
         upper = f.icmp("ne", bit, literal(wide, 0, lanes))
         return f.select(upper, second, first)
-    halves = [vector_literal(elem, numbers[at : at + lanes]) for at in (0, lanes)]
-    return f.call(instruction("permute_two", kind, bits), (elem, lanes),
-                  halves[0], index, halves[1])
+    one, two = (vector_literal(elem, numbers[at : at + lanes]) for at in (0, lanes))
+    return f.call(instruction("permute_two", kind, bits), (elem, lanes), one, index, two)
 
 
 _RAISING = {  # operations that raise just this flag (and inexact)
