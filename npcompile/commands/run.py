@@ -78,7 +78,7 @@ def main(options: argparse.Namespace) -> int:
     def tell() -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
-        print("\n".join(report(functions, made, *spent, plain)), file=sys.stderr, flush=True)
+        print("\n".join(report(functions, made, spent[0], plain)), file=sys.stderr, flush=True)
         if interrupted:  # python ends a process by the signal, but not one of its option -m
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.raise_signal(signal.SIGINT)
