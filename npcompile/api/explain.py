@@ -8,16 +8,13 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from npcompile.api import call_words
 from npcompile.core.errors import Refusal, Refused
-from npcompile.core.lines import in_words
 from npcompile.core.size_words import size_words
-from npcompile.core.sizes import Size, Symbol, Unhinted, hint, symbols
-from npcompile.fft.plans import plan
+from npcompile.core.sizes import Size, Symbol, Unhinted, symbols
 from npcompile.frontend.statements import statement_at
 from npcompile.graph.routines import ROUTINES
-from npcompile.graph.transform_spec import transform_spec
 from npcompile.guards.descriptions import conditions, readable
-from npcompile.ops import foreign
 from npcompile.program.ir import (
     Alloc,
     Buffer,
@@ -189,9 +186,10 @@ def _version(dispatcher: Dispatcher, version: Version) -> Explanation:
             *_places(dispatcher, program),
         ],
         peak=most,
-        host_calls=[_host_call(s, here) for s in statements if isinstance(s, Call)],
+        host_calls=[call_words.host_call(s, here) for s in statements if isinstance(s, Call)],
         routines=[
-            _routine(s, here) for s in statements if isinstance(s, RoutineCall) and s.outputs
+            call_words.routine(s, here) for s in statements
+            if isinstance(s, RoutineCall) and s.outputs
             and not ROUTINES[s.routine.routine].prepares
         ],
         times=executable.times,
@@ -233,33 +231,6 @@ def _flatten(body: tuple[Any, ...]) -> Any:
         elif isinstance(statement, If):
             yield from _flatten(statement.then)
             yield from _flatten(statement.orelse)
-
-
-def _host_call(call: Call, here: str) -> str:
-    place = f"{in_words(call.line, here)}: " if call.line else ""
-    parts = call.function.path.replace(":", ".").split(".")
-    public = ".".join(p for p in parts if not p.startswith("_"))  # without private modules
-    return place + foreign.TOLD.get(public, public)
-
-
-def _routine(call: RoutineCall, here: str) -> str:
-    if call.routine.routine in ("transform", "transform_rows"):
-        what = transform_spec(call.routine.spec)
-        points = hint(what.length(call.inputs[0].geometry.shape))
-        half = points % 2 == 0 and what.kind in ("r2c", "c2r")
-        made = plan(points // 2 if half else points)
-        return (f"{in_words(call.line, here)}: {call.routine.name} of {points:,} points along "
-                f"axis {what.axis} ({made})")
-    return f"{in_words(call.line, here)}: {call.routine.name}{_operands(call.routine.spec)}"
-
-
-def _operands(spec: str) -> str:
-    """The operands of a product in words; options of other routines are left out."""
-    if "->" not in spec:
-        return ""
-    axes = [len(word) for word in spec.partition("->")[0].split(",")]
-    names = {1: "a vector", 2: "a matrix"}
-    return " of " + " and ".join(names.get(n, f"an array of {n} axes") for n in axes)
 
 
 def _memory(program: Program, most: int | None) -> str:

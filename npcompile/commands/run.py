@@ -161,7 +161,7 @@ def run(
         __file__=path, __builtins__=builtins, __annotations__={}, __cached__=None,
         __loader__=SourceFileLoader("__main__", path))
     vars(builtins)[NAME] = compiled
-    sys.argv = [name, *arguments]
+    sys.argv[:] = [name, *arguments]
     sys.path[:1] = [str(Path(path).resolve().parent)]  # in the place of the command's folder
     sys.modules["__main__"] = module
     linecache.checkcache()

@@ -18,7 +18,7 @@ COMPILED = [(names.split()[0], len(parameters)) for record, rule, parameters, na
             in table.ELEMENTWISE if "h" in rule.partition("|")[2]]
 
 
-def _bits(x: Any) -> Any:
+def _as_integers(x: Any) -> Any:
     array = x.numpy()
     return np.where(np.isnan(array), np.uint16(0x7E00), array.view(np.uint16)) if (
         x.dtype is torch.float16) else array
@@ -30,7 +30,7 @@ def test_every_number_has_torchs_bits(name: str, count: int) -> None:
     compiled = jit(lambda *args: function(*args))
     rng = np.random.default_rng(0)
     args = [torch.from_numpy(EVERY.copy()), torch.from_numpy(rng.permutation(EVERY))][:count]
-    assert np.array_equal(_bits(compiled(*args)), _bits(function(*args)))
+    assert np.array_equal(_as_integers(compiled(*args)), _as_integers(function(*args)))
     assert compiled.cache_info().compiled == 1 and "library" not in str(compiled.explain(*args))
 
 

@@ -16,14 +16,14 @@ PARTLY = {"kmer_counts"}
 CASES = {case.function.__qualname__: case for case in cases()}
 
 
-def told(value: Any) -> Any:
+def contents(value: Any) -> Any:
     """What can be compared of an argument: generators by what they draw next."""
     if isinstance(value, np.random.Generator):
         return value.random(4)
     return vars(value) if hasattr(value, "__dict__") else value
 
 
-def alike(got: Any, want: Any) -> None:
+def check_close(got: Any, want: Any) -> None:
     """Asserts that both are of one type, and agree to some digits of the largest number."""
     assert type(got) is type(want)
     if isinstance(want, dict):
@@ -32,7 +32,7 @@ def alike(got: Any, want: Any) -> None:
     if isinstance(want, (list, tuple)):
         assert len(got) == len(want)
         for one, other in zip(got, want):
-            alike(one, other)
+            check_close(one, other)
         return
     a, b = np.asarray(got), np.asarray(want)
     assert (a.dtype, a.shape) == (b.dtype, b.shape)
@@ -51,6 +51,6 @@ def test_as_plain(name: str) -> None:
         results = []
         for function in (compiled, case.function):
             given = copy.deepcopy(args)
-            results.append((function(*given), [told(value) for value in given]))
-        alike(*results)
+            results.append((function(*given), [contents(value) for value in given]))
+        check_close(*results)
     assert compiled.explain().captured or name in PARTLY

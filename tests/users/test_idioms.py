@@ -22,7 +22,7 @@ from tests.support import oracle
 RNG = np.random.default_rng(3)
 
 
-def outcome(function: Callable[..., Any], idiom: Idiom, k: int) -> tuple[Any, ...]:
+def seen_by_caller(function: Callable[..., Any], idiom: Idiom, k: int) -> tuple[Any, ...]:
     """The result of a call, its arguments afterwards, and the global that it may assign."""
     idioms.COUNT = k
     args = idiom.make(k)
@@ -36,7 +36,7 @@ def test_an_idiom(name: str) -> None:
     idiom = IDIOMS[name]
     compiled = jit(idiom.function)
     for k in range(3 * PATIENCE):
-        oracle.check(outcome(compiled, idiom, k), outcome(idiom.function, idiom, k))
+        oracle.check(seen_by_caller(compiled, idiom, k), seen_by_caller(idiom.function, idiom, k))
     told = compiled.explain()
     assert compiled.cache_info().compiled <= 3
     if not idiom.told:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from npcompile.backends.cpu.kernels import precompiled, square_roots
+from npcompile.backends.cpu.kernels import precompiled
 from npcompile.backends.cpu.kernels.scope import (
     AHEAD,
     PIECES,
@@ -30,11 +30,17 @@ from npcompile.graph.ir import Subprogram, identity
 from npcompile.program.ir import Apply, Buffer, Constant, Index, Kernel, Load, SizeValue, Store
 
 if TYPE_CHECKING:
-    from npcompile.backends.cpu.kernels import parallel_reductions, reduction_kernels, scans, tails
+    from npcompile.backends.cpu.kernels import (
+        parallel_reductions,
+        reduction_kernels,
+        scans,
+        square_roots,
+        tails,
+    )
 else:
     defer(
         globals(), "npcompile.backends.cpu.kernels", "parallel_reductions", "reduction_kernels",
-        "scans", "tails",
+        "scans", "square_roots", "tails",
     )
 
 LIGHT = 16  # operations of a kernel that memory may hold up
@@ -623,7 +629,8 @@ def _past_the_cache(scope: LoopScope, index: Value) -> None:
     light kernels loads that cross lines bring the next ones sooner than those put together, but
     where the next ones are there."""
     plan = scope.plan
-    waits, columns = square_roots.hidden(plan.kernel, plan.products), _in_columns(plan)
+    waits = bool(plan.products) and square_roots.hidden(plan.kernel, plan.products)
+    columns = _in_columns(plan)
     light = plan.target.foresees and not columns and _operations(plan.kernel) <= PAIRED
     loaded = None if light else scope.loaded
     inside = replace(scope, waits=waits, loaded=loaded).enter(index, plan.lanes)

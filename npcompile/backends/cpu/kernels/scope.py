@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from npcompile.backends.cpu.kernels import fp_barriers, square_roots
+from npcompile.backends.cpu.kernels import fp_barriers
 from npcompile.backends.cpu.llvm import access, register_shift, scalar
 from npcompile.backends.cpu.llvm.access import Address, ElementAddress, Lanes
 from npcompile.backends.cpu.llvm.scalar import Parts, component
@@ -35,12 +35,13 @@ from npcompile.program.ir import (
 )
 
 if TYPE_CHECKING:
-    from npcompile.backends.cpu.kernels import branched_updates, quotients
+    from npcompile.backends.cpu.kernels import branched_updates, quotients, square_roots
     from npcompile.backends.cpu.kernels.quotients import Divisor
     from npcompile.backends.cpu.llvm import intrinsics, stencil_rows
     from npcompile.backends.target import Target
 else:
-    defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates", "quotients")
+    defer(globals(), "npcompile.backends.cpu.kernels", "branched_updates", "quotients",
+          "square_roots")
     defer(globals(), "npcompile.backends.cpu.llvm", "intrinsics", "stencil_rows")
 
 LINE = 64  # bytes that memory is read by
@@ -89,8 +90,10 @@ class NestPlan:
         if lanes > 1 and target.width >= 32:  # which have fused multiplication
             varies = [self.vector(position) for position in range(len(kernel.values))]
             self.divisors = divisors(kernel, varies)
-            self.products = square_roots.by_products(kernel, target, lanes, varies, self.divisors)
-            self.in_turns = square_roots.in_turns(kernel, varies, self.products)
+            if any(isinstance(v, Apply) and v.op in ("sqrt", "div") for v in kernel.values):
+                known = self.divisors
+                self.products = square_roots.by_products(kernel, target, lanes, varies, known)
+                self.in_turns = square_roots.in_turns(kernel, varies, self.products)
         self.runs = register_shift.runs(kernel, target, lane_axis, lanes)
         places = [(v.buffer, v.at) for v in kernel.values if isinstance(v, Load)]
         places += [(s.buffer, s.at) for s in kernel.stores]
