@@ -205,7 +205,7 @@ class DictType(PythonType):
     def copy(self) -> Value:
         return self.t.allocate(dict, dict(mapping(self.t, self.value)))
 
-    def get(self, key: Value, default: Value = NONE) -> Value:
+    def get(self, key: Value, default: Value = NONE, /) -> Value:
         try:
             name = self.name(key)
         except Refused:
@@ -230,10 +230,10 @@ class DictType(PythonType):
     def update(self, /, *other: Value, **named: Value) -> Value:
         raise NotImplementedError
 
-    def setdefault(self, key: Value, default: Value = NONE) -> Value:
+    def setdefault(self, key: Value, default: Value = NONE, /) -> Value:
         raise NotImplementedError
 
-    def pop(self, key: Value, default: Value = NULL) -> Value:
+    def pop(self, key: Value, default: Value = NULL, /) -> Value:
         raise NotImplementedError
 
     def popitem(self) -> Value:
@@ -247,10 +247,10 @@ class DictType(PythonType):
 
     # ------------------------------------------------------------------ operators
 
-    def __or__(self, other: Value) -> Value:
+    def __or__(self, other: Value, /) -> Value:
         return self.t.allocate(dict, {**mapping(self.t, self.value), **self._beside(other)})
 
-    def __ior__(self, other: Value) -> Value:
+    def __ior__(self, other: Value, /) -> Value:
         self._beside(other)
         self.update(other)
         itself: Value = self.value
@@ -306,7 +306,7 @@ class MadeDict(DictType):
     def length(self) -> Value:
         return Static(len(self.t.heap[self.value]))
 
-    def pop(self, key: Value, default: Value = NULL) -> Value:
+    def pop(self, key: Value, default: Value = NULL, /) -> Value:
         held = self.own()
         try:
             name = self.name(key)
@@ -329,7 +329,7 @@ class MadeDict(DictType):
         self.t.heap[self.value] = {**self.own(), **more, **named}
         return NONE
 
-    def setdefault(self, key: Value, default: Value = NONE) -> Value:
+    def setdefault(self, key: Value, default: Value = NONE, /) -> Value:
         held = self.own()
         try:
             name = self.name(key)
@@ -378,7 +378,7 @@ class ExternalDict(DictType):
             return Static(len(self.value.value))
         return Static(size(self.t, self.value))
 
-    def pop(self, key: Value, default: Value = NULL) -> Value:
+    def pop(self, key: Value, default: Value = NULL, /) -> Value:
         name = self.name(key)
         if name not in keys(self.t, self.value):
             return self.missing(default)
@@ -395,7 +395,7 @@ class ExternalDict(DictType):
             self.setitem(Static(key), value)
         return NONE
 
-    def setdefault(self, key: Value, default: Value = NONE) -> Value:
+    def setdefault(self, key: Value, default: Value = NONE, /) -> Value:
         if not self.has(self.name(key)):
             self.setitem(key, default)
         return self.getitem(key)

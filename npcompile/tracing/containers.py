@@ -13,6 +13,7 @@ from npcompile.python.iterators import ExternalListIterator, ListIterator, Vecto
 from npcompile.python.protocol import PythonType, Tracing
 from npcompile.python.slices import Slice
 from npcompile.python.values import (
+    FALSE,
     LONGEST,
     NONE,
     HeapObject,
@@ -150,11 +151,11 @@ class ListType(PythonType):
 
     # ------------------------------------------------------------------ methods
 
-    def append(self, value: Value) -> Value:
+    def append(self, value: Value, /) -> Value:
         append(self.t, self.grown(), value)
         return NONE
 
-    def extend(self, more: Value) -> Value:
+    def extend(self, more: Value, /) -> Value:
         t, target = self.t, self.grown()
         more = (
             vectors.owned(t, more) if isinstance(more, HeapObject) and more.kind is list else more)
@@ -169,7 +170,7 @@ class ListType(PythonType):
         extend(t, target, iteration.items(t, more))
         return NONE
 
-    def insert(self, index: Value, value: Value) -> Value:
+    def insert(self, index: Value, value: Value, /) -> Value:
         t, target = self.t, self.own()
         held = t.heap[target]
         if isinstance(held, Vector):
@@ -203,26 +204,26 @@ class ListType(PythonType):
         t.heap[target] = tuple(reversed(held))
         return NONE
 
-    def sort(self, **options: Value) -> Value:
+    def sort(self, *, key: Value = NONE, reverse: Value = FALSE) -> Value:
         t, target = self.t, self.own()
         held = t.heap[target]
-        reverse = backwards(t, options.pop("reverse", Static(False)))
-        if options:
+        falling = backwards(t, reverse)
+        if key != NONE:
             raise t.refuse("sort", "by a key")
         if not isinstance(held, Vector):
             known = [t.static(v, "sort") for v in held]
-            t.heap[target] = tuple(map(Static, sorted(known, reverse=reverse)))
+            t.heap[target] = tuple(map(Static, sorted(known, reverse=falling)))
             return NONE
-        vectors.sort(t, held, reverse)
+        vectors.sort(t, held, falling)
         return NONE
 
-    def index(self, wanted: Value) -> Value:
+    def index(self, wanted: Value, /) -> Value:
         return consumers.follow(self.t, consumers.place, self.value, wanted)
 
-    def count(self, wanted: Value) -> Value:
+    def count(self, wanted: Value, /) -> Value:
         return consumers.follow(self.t, consumers.occurrences, self.value, wanted)
 
-    def remove(self, wanted: Value) -> Value:
+    def remove(self, wanted: Value, /) -> Value:
         self.own()
         self.pop(self.index(wanted))
         return NONE
