@@ -231,6 +231,12 @@ class Vectorized(CoreUfunc):
             args = (*[x if to is None else to(x) for x, to in zip(args, weak)], *args[self.nin:])
         return variant.run(variant.ufunc, *args, **kwargs)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "otypes":
+            raise AttributeError("the dtype of results is what the function returns; "
+                                 "`npcompile.vectorize(function, otypes=...)` takes another")
+        super().__setattr__(name, value)
+
     def _is_plain(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
         """Whether a call is of numbers and NumPy's own arrays alone, and no signature or option
         says what dtype results have."""

@@ -613,3 +613,16 @@ def test_calls_by_keywords_and_defaults_are_numpys() -> None:
     assert vectorize(lambda *args: sum(args))(X, Y).tolist() == (X + Y).tolist()
     with pytest.raises(TypeError, match="takes from"):
         vectorize(scaled)()
+
+
+def test_dtypes_of_results_are_not_assigned() -> None:
+    @npcompile.vectorize
+    def double(x):
+        return x * 2
+
+    with pytest.raises(AttributeError, match="otypes="):
+        double.otypes = "d"
+    made = npcompile.vectorize(lambda x: x * 2, otypes="f")
+    assert made(np.arange(3)).dtype == np.float32
+    made.otypes = "d"
+    assert made(np.arange(3)).dtype == np.float64
