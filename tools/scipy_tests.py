@@ -297,7 +297,7 @@ class Functions:
         for dispatcher in called:
             for version in dispatcher.versions:
                 exits.update(version.exits)
-        late = [(d.function.__qualname__, sum(v.executable.times.values()))
+        late = [(d.served.function.__qualname__, sum(v.executable.times.values()))
                 for d in called for v in d.versions]
         return {
             "functions": len(made), "called": len(called),

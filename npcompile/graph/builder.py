@@ -318,8 +318,9 @@ class Builder:
         self.check(self.map(COMPARISONS[p.op], pair, BOOL), reason)
 
     def suppose(self, p: Predicate) -> None:
-        """Leaves where an answer about sizes that only the run can tell does not hold."""
-        self.require(p, "a length is another than expected")
+        """Leaves where an answer about sizes that only the run can tell does not hold; each has a
+        reason of its own, so that what follows may learn from it."""
+        self.require(p, f"a length is another than expected: {p!r}")
 
     # -------------------------------------------------------------- trying
 

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 else:
     defer(globals(), "npcompile.guards", "class_hooks", "kinds", "methods")
 
+#: of classes whose objects keep their class (Py_TPFLAGS_IMMUTABLETYPE)
+_IMMUTABLE = 1 << 8
 #: more objects than that are read in Python
 MANY = 32
 _CONTAINERS = (list, tuple, dict)
@@ -183,6 +185,12 @@ class WatchedWords:
             return self.roots.value(source)
         except ABSENT as error:  # in a function made anew of the same code
             raise Unwatchable(f"{source!r} is not there") from error
+
+    def class_held(self, source: Source) -> None:
+        """Watches an object whose class no program assigns."""
+        kind = type(self.held(source))
+        if not kind.__flags__ & _IMMUTABLE and not class_hooks.is_ours(kind):
+            raise Unwatchable("an object that may get another class")
 
     def names(self, table: dict[str, Any], name: str | None) -> None:
         """Watches a name of a module; None: only where its names are."""

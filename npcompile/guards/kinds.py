@@ -174,6 +174,9 @@ class ClassGuard(Guard):
     def emit(cls, code: Any, thing: str, number: int) -> None:
         code.require("eq", "ptr", code.class_of(thing), code.known())
 
+    def watch(self, words: WatchedWords) -> None:
+        words.class_held(self.source)
+
     def text(self) -> str:
         return f"{self.source.told()} is a {self.value.__name__}"
 
@@ -200,6 +203,9 @@ class FlagsGuard(Guard):
     @classmethod
     def emit(cls, code: Any, thing: str, number: int) -> None:
         code.require("eq", "i64", code.flags_of(code.class_of(thing), number), 0)
+
+    def watch(self, words: WatchedWords) -> None:
+        words.class_held(self.source)
 
     def text(self) -> str:
         return f"{self.source.told()} is a number, a string, an array or None"

@@ -106,6 +106,8 @@ def cast(ctx: Context, x: Operand, dtype: np.dtype) -> Operand:
         return number(ctx, x, dtype)
     refuse_rounding_twice(ctx, x.memory.dtype, dtype)
     if x.memory.ndim == 0:
+        if dtype == HALF != x.memory.dtype:
+            raise ctx.refuse("tensor", "without axes that torch rounds to float16, or does not")
         node = element(ctx, x.memory)
         if node.dtype.kind == "c" and dtype.kind != "c":
             raise ctx.refuse("cast", f"{node.dtype} to {dtype}")

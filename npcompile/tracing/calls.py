@@ -103,8 +103,9 @@ def _call_object(
         raise t.refuse(type(held).__name__, "called directly")
     wrapped = wrapped_by_us(held)
     if wrapped is not None and source is not None:
-        return call(t, t.inputs.lift(wrapped, Attribute(source, "__wrapped__")), args, kwargs)
-    return _call_instance(t, held, source, args, kwargs)
+        function = t.inputs.lift(wrapped, Attribute(source, "__wrapped__"))
+        return call(t, function, args, kwargs, plain)
+    return _call_instance(t, held, source, args, kwargs, plain)
 
 
 def _check_receiver(t: Tracer, held: Any, args: tuple[Value, ...]) -> None:
@@ -200,7 +201,8 @@ def record(t: Tracer, function: Any, args: tuple[Value, ...]) -> Value:
 
 
 def _call_instance(
-    t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...], kwargs: dict[str, Value]
+    t: Tracer, held: Any, source: Source | None, args: tuple[Value, ...], kwargs: dict[str, Value],
+    plain: bool,
 ) -> Value:
     """An object with a ``__call__`` of its own, or something unknown."""
     if not getattr(type(held), "inlined", True):
@@ -213,7 +215,7 @@ def _call_instance(
     if isinstance(method, Static) and (
         type(method.value) is FunctionType or wrapped_by_us(method.value)
     ):
-        return call(t, method, (Static(held, source), *args), kwargs)
+        return call(t, method, (Static(held, source), *args), kwargs, plain)
     name = getattr(held, "__qualname__", None) or getattr(held, "__name__", None) or repr(held)
     name = name.removeprefix("function ")  # as f2py calls its routines
     module = getattr(held, "__module__", None)

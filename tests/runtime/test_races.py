@@ -229,12 +229,13 @@ def test_an_array_is_kept_while_a_loop_reads_it_without_the_gil() -> None:
 
     gone = weakref.ref(table)
     (variant,) = f._variants.values()
-    assert variant.state[captured.RUNNING] == 0
-    variant.state[captured.RUNNING] += 1  # as the loop does
+    state = variant.loop.captured.state
+    assert state[captured.RUNNING] == 0
+    state[captured.RUNNING] += 1  # as the loop does
     for k in range(1, 4):
         rebound(float(k))
     assert gone() is not None
-    variant.state[captured.RUNNING] -= 1
+    state[captured.RUNNING] -= 1
     for k in range(4, 6):
         rebound(float(k))
     assert gone() is None

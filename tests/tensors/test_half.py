@@ -80,3 +80,13 @@ def test_in_place() -> None:
     for _ in range(2):
         ours, theirs = X.clone(), X.clone()
         assert torch.equal(compiled(ours, Y), f(theirs, Y)) and torch.equal(ours, theirs)
+
+
+def test_times_a_tensor_without_axes() -> None:
+    """Torch rounds it to float16 as a summand, and not as the second factor or divisor."""
+    x, s = torch.linspace(-3.0, 3.0, 40).half(), torch.tensor(0.7519)
+    for f in (lambda x, s: x * s, lambda x, s: s * x, lambda x, s: x + s, lambda x, s: x / s,
+              lambda x, s: x.mul_(s) - s):
+        compiled = jit(f)
+        for _ in range(2):
+            assert torch.equal(compiled(x.clone(), s), f(x.clone(), s))
