@@ -65,16 +65,18 @@ FUNCTIONS: dict[Any, Rule] = {}
 
 
 def rule(
-    *functions: Any, counts: tuple[int, float] = (0, math.inf), names: tuple[str, ...] = ()
+    *functions: Any, counts: tuple[int, float] = (0, math.inf), names: tuple[str, ...] = (),
+    most: float = math.inf,
 ) -> Callable[[Rule], Rule]:
     """Registers what calls mean; ``counts`` and ``names``, if given: how many positional
-    arguments there are, the least and the most, and which keywords.  Python refuses others."""
+    arguments there are, the least and the most, and which keywords; ``most``: how many of both.
+    Python refuses others."""
     anything = counts == (0, math.inf) and not names
 
     def register(made: Rule) -> Rule:
         def fitting(t: Tracer, args: Args, kwargs: Keywords) -> Value:
             fits = counts[0] <= len(args) <= counts[1] and kwargs.keys() <= set(names)
-            return made(t, args, kwargs) if fits else NULL
+            return made(t, args, kwargs) if fits and len(args) + len(kwargs) <= most else NULL
 
         for function in functions:
             FUNCTIONS[function] = made if anything else fitting
@@ -167,7 +169,7 @@ def _asks_class(wanted: Any) -> bool:
 
 @rule(type)
 def _type(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) != 1:
+    if len(args) != 1 or kwargs:
         raise t.refuse("type", "makes a class")
     device_arrays.check_class(t, args[0])
     return Static(_class(t, args[0]))
@@ -182,9 +184,9 @@ def _issubclass(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return boolean(issubclass(kind, wanted))
 
 
-@rule(typing.cast)
+@rule(typing.cast, counts=(2, 2))
 def _cast(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return args[1] if len(args) == 2 else NULL
+    return args[1]
 
 
 @rule(callable, counts=(1, 1))
@@ -257,9 +259,9 @@ def _list(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return t.allocate(list, iteration.items(t, args[0]) if args else ())
 
 
-@rule(np.ndarray.tolist)
+@rule(np.ndarray.tolist, counts=(1, 1))
 def _tolist(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) != 1 or not isinstance(args[0], ArrayRef) or args[0].ndim != 1:
+    if not isinstance(args[0], ArrayRef) or args[0].ndim != 1:
         return NULL
     return consumers.follow(t, consumers.numbers, args[0]) if _is_long(t, args) else NULL
 
@@ -353,7 +355,7 @@ def _sorted(t: Tracer, args: Args, kwargs: Keywords) -> Value:
 # ---------------------------------------------------------------------- numbers
 
 
-@rule(sum, counts=(1, 2), names=("start",))
+@rule(sum, counts=(1, 2), names=("start",), most=2)
 def _sum(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     total = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
     plain = VERSION < (3, 12) or python_class(total) not in (int, float)
@@ -513,9 +515,9 @@ for _symbol, _name in _OPERATORS.items():
     )
 
 
-@rule(operator.getitem)
+@rule(operator.getitem, counts=(2, 2))
 def _getitem(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    return view(t, args[0]).getitem(args[1]) if len(args) == 2 else NULL
+    return view(t, args[0]).getitem(args[1])
 
 
 @rule(np.ndarray)

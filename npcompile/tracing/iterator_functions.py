@@ -61,7 +61,7 @@ def _zip(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, iterator_adapters.ZipIterator, *begun)
 
 
-@rule(enumerate, counts=(1, 2), names=("start",))
+@rule(enumerate, counts=(1, 2), names=("start",), most=2)
 def _enumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     start = kwargs.get("start", args[1] if len(args) > 1 else Static(0))
     if not issubclass(python_class(start), (int, np.integer)):
@@ -84,7 +84,7 @@ def _map(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, iterator_adapters.MapIterator, args[0], *begun)
 
 
-@rule(np.ndindex)
+@rule(np.ndindex, counts=(1, math.inf))
 def _ndindex(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     if len(args) == 1 and python_class(args[0]) in (tuple, list):
         args = iteration.items(t, args[0])
@@ -93,8 +93,8 @@ def _ndindex(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, grids.IndexIterator, Static(0), Sequence(args))
 
 
-@rule(np.ndenumerate)
+@rule(np.ndenumerate, counts=(1, 1))
 def _ndenumerate(t: Tracer, args: Args, kwargs: Keywords) -> Value:
-    if len(args) != 1 or not isinstance(args[0], ArrayRef):
+    if not isinstance(args[0], ArrayRef):
         raise t.refuse("ndenumerate", "of what is no array")
     return _iterator(t, grids.IndexedIterator, Static(0), args[0])
