@@ -12,7 +12,7 @@ from npcompile.core.paths import defer
 from npcompile.ops import arguments
 from npcompile.ops.operands import ArrayRef
 from npcompile.python.iterator import Iterator, RangeIterator
-from npcompile.python.values import Sequence, Static, TaggedUnion, Value, python_class
+from npcompile.python.values import NULL, Sequence, Static, TaggedUnion, Value, python_class
 from npcompile.tracing import iteration, trip_counts
 from npcompile.tracing.builtin_functions import Args, Keywords, rule
 
@@ -84,8 +84,10 @@ def _map(t: Tracer, args: Args, kwargs: Keywords) -> Value:
     return _iterator(t, iterator_adapters.MapIterator, args[0], *begun)
 
 
-@rule(np.ndindex, counts=(1, math.inf))
+@rule(np.ndindex)
 def _ndindex(t: Tracer, args: Args, kwargs: Keywords) -> Value:
+    if kwargs:
+        return NULL
     if len(args) == 1 and python_class(args[0]) in (tuple, list):
         args = iteration.items(t, args[0])
     for n in args:
