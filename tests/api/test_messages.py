@@ -215,13 +215,14 @@ def test_in_a_notebook() -> None:
 # ------------------------------------------------------------------ texts as arguments
 
 
-def test_long_texts_are_compiled_for_few_times() -> None:
-    def words(text: str) -> Any:
-        counts: dict[str, int] = {}
-        for word in text.split():
-            counts[word] = counts.get(word, 0) + 1
-        return counts
+def words(text: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for word in text.split():
+        counts[word] = counts.get(word, 0) + 1
+    return counts
 
+
+def test_long_texts_are_compiled_for_few_times() -> None:
     compiled = jit(words)
     for k in range(100):
         text = f"some words of text number {k} and some more words that come after it"
@@ -230,12 +231,6 @@ def test_long_texts_are_compiled_for_few_times() -> None:
 
 
 def test_texts_that_never_end_are_compiled_for_more_and_more_rarely() -> None:
-    def words(text: str) -> Any:
-        counts: dict[str, int] = {}
-        for word in text.split():
-            counts[word] = counts.get(word, 0) + 1
-        return counts
-
     compiled = jit(words)
     for k in range(20_000):
         compiled(f"some words of text number {k} and some more words after it")
